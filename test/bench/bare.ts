@@ -54,9 +54,21 @@ async function main(): Promise<void> {
     ["new", changeOf("new", size)],
     ["edit", changeOf("edit", size)],
     ["policy", changeOf("policy", size)],
+    ["label", changeOf("label", size)],
   ];
   for (const [name, files] of steps) await measured(name, () => settle(bare, files));
+  await silence(bare);
   await bare.fleet.close();
+}
+
+/** One member stops answering, and is back. */
+async function silence(bare: Bare): Promise<void> {
+  const [name] = orders.size.members;
+  if (bare.silence === null || name === undefined) return;
+  for (const isSilent of [true, false]) {
+    bare.silence(name, isSilent);
+    await measured(isSilent ? "silent" : "back", () => settle(bare, []));
+  }
 }
 
 type Counts = Omit<BareOutcome, "case" | "cpu" | "peakMemory">;
@@ -75,13 +87,19 @@ async function measured(name: string, run: () => Promise<Counts>): Promise<void>
 interface Bare {
   readonly repository: ReturnType<typeof memoryRepository>;
   readonly fleet: Fleet;
+  /** Null where members are real. */
+  readonly silence: ReturnType<typeof perfectFleet>["silence"] | null;
   readonly memory: Memory;
 }
 
 async function open(): Promise<Bare> {
   const { kubeconfig, size } = orders;
-  const fleet = kubeconfig === null ? perfectFleet(size.members) : await kubeFleet({ kubeconfig, clock: systemClock });
-  return { repository: memoryRepository(), fleet, memory: newMemory() };
+  const memory = newMemory();
+  const repository = memoryRepository();
+  if (kubeconfig !== null)
+    return { repository, fleet: await kubeFleet({ kubeconfig, clock: systemClock }), silence: null, memory };
+  const fleet = perfectFleet(size.members);
+  return { repository, fleet, silence: fleet.silence, memory };
 }
 
 const nothing: Counts = { passes: 0, observe: 0, plan: 0, check: 0, act: 0, longestDecision: 0, actions: 0 };

@@ -70,6 +70,9 @@ test("deciding can be measured alone", async () => {
     ["edit", 5],
     // Two of the five preferred cells are others now.
     ["policy", 2 * 3],
+    ["label", 0],
+    ["silent", 0],
+    ["back", 0],
   ]);
 }, 120_000);
 

@@ -8,7 +8,9 @@ import { Member } from "../member.ts";
  * Members in this process's own memory, in which everything is available at once: what is left is the cost of deciding
  * and of writing it down. What did not change is observed as the same value, as it is by a fleet that watches.
  */
-export function perfectFleet(names: readonly string[]): Fleet {
+export function perfectFleet(
+  names: readonly string[],
+): Fleet & { readonly silence: (name: string, until: boolean) => void } {
   const members = new Map(names.map((it) => [it, perfectMember(it)]));
   const seen = new Map<string, Observation>();
   const memberAt = (name: string): Member => {
@@ -16,8 +18,11 @@ export function perfectFleet(names: readonly string[]): Fleet {
     members.set(name, found);
     return found;
   };
+  const silent = new Set<string>();
   return {
+    silence: (name, isSilent) => void (isSilent ? silent.add(name) : silent.delete(name)),
     async observe({ name }: MemberAddress) {
+      if (silent.has(name)) return gone;
       const observed = seen.get(name) ?? memberAt(name).observe();
       seen.set(name, observed);
       return observed;
@@ -32,6 +37,8 @@ export function perfectFleet(names: readonly string[]): Fleet {
     close: async () => {},
   };
 }
+
+const gone: Observation = { kind: "unreachable", code: "Unreachable", message: "nobody answers" };
 
 function perfectMember(name: string): Member {
   const member = new Member(name);

@@ -16,7 +16,7 @@ export interface Size {
 export type File = readonly [path: string, text: string];
 
 /** One change that somebody pushes. */
-export type Change = "new" | "edit" | "policy";
+export type Change = "new" | "edit" | "policy" | "label";
 
 /**
  * KubeFleet's published workload at any size (`test/README.md#speed`): every placement is a Namespace, a ConfigMap of 1
@@ -31,7 +31,10 @@ export function workloadOf(size: Size): readonly File[] {
   return [...clusters, ...count(size.placements).flatMap((it) => placementFiles(it, size))];
 }
 
-/** The files that one change writes: a placement more, another value in one ConfigMap, another preference of one placement. */
+/**
+ * The files that one change writes: a placement more, another value in one ConfigMap, another preference of one placement,
+ * a label of one member that nobody asks for.
+ */
 export function changeOf(change: Change, size: Size): readonly File[] {
   const middle = Math.floor(size.placements / 2);
   switch (change) {
@@ -41,6 +44,8 @@ export function changeOf(change: Change, size: Size): readonly File[] {
       return [[configPath(middle), configText(middle, "edited")]];
     case "policy":
       return [[placementPath(middle), placementText(middle, size, 2)]];
+    case "label":
+      return size.members.slice(0, 1).map((name) => [`clusters/${name}.yaml`, clusterText(name, 0, size, "blue")]);
   }
 }
 
@@ -59,7 +64,7 @@ const placementName = (index: number): string => `app-${padded(index)}`;
 const placementPath = (index: number): string => `placements/${placementName(index)}.yaml`;
 const configPath = (index: number): string => `resources/${placementName(index)}/config.yaml`;
 
-function clusterText(name: string, index: number, size: Size): string {
+function clusterText(name: string, index: number, size: Size, team = "green"): string {
   return `apiVersion: cluster.kubernetes-fleet.io/v1beta1
 kind: MemberCluster
 metadata:
@@ -68,6 +73,7 @@ metadata:
     environment: ${environments[index % environments.length]}
     cell: cell-${Math.floor(index / cellSize(size))}
     ring: ${ringOf(index)}
+    team: ${team}
 spec:
   identity:
     kind: ServiceAccount

@@ -10,7 +10,7 @@ import { overridesOf } from "../render/applicable-overrides.ts";
 import { contentDigest } from "../render/resource-snapshot.ts";
 import { type Selection, selectResources } from "../render/select.ts";
 import { profiles } from "../schedule/profile.ts";
-import { judgedAlike } from "../schedule/schedule.ts";
+import { type CandidateChange, isBeyondTheList, judgedAlike } from "../schedule/schedule.ts";
 import { hasBeenHeard } from "./facts/hear.ts";
 import { changesSince, type Roster } from "./facts/members.ts";
 import type { PlanContext } from "./moves/context.ts";
@@ -119,8 +119,8 @@ function recall(placement: Placement, record: PlacementRecord, context: PlanCont
   // It rests on what is decided: an eviction is judged by that.
   if (unjudgedOf(record.key, context).length > 0) return null;
   const { moved } = changesSince(known.roster, context.roster);
-  if (isOnAny(record, moved)) return null;
-  const scheduled = isJudgedAlike(known, moved, context) ? known.scheduled : scheduleOf(record, context);
+  for (const name of commonKeys(moved, record.bindings)) if (!isRelabelledOnly(name, known, context)) return null;
+  const scheduled = isJudgedAlike(known, record, moved, context) ? known.scheduled : scheduleOf(record, context);
   if ("record" in scheduled && scheduled.record !== record) return null;
   if (known.roster !== context.roster) recollections.set(record, brought(known, scheduled, context));
   const { others } = known;
@@ -143,21 +143,39 @@ const mostCompared = 32;
 
 /** Whether the scheduler says of all members that moved what it said of them before. */
 function isJudgedAlike(
-  { placement, roster }: Recollection,
+  known: Recollection,
+  { policySnapshots, bindings }: PlacementRecord,
   moved: ReadonlySet<ClusterName>,
   context: PlanContext,
 ): boolean {
   if (moved.size === 0) return true;
   if (moved.size > mostCompared) return false;
+  const { policy } = known.placement.spec;
   const { intent, now } = context.world;
   const profile = profiles[intent.fleet.profile];
+  const verdict = policySnapshots.at(-1)?.verdict ?? null;
   return [...moved].every((name) => {
-    const was = roster.get(name);
-    const is = context.roster.get(name);
-    if (was == null || is == null || was.cluster === null || is.cluster === null) return false;
-    const change = { was: { ...was, cluster: was.cluster }, is: { ...is, cluster: is.cluster } };
-    return judgedAlike(placement.spec.policy, change, profile, now);
+    const change = changeOf(name, known, context);
+    if (change === null) return false;
+    if (judgedAlike(policy, change, profile, now)) return true;
+    return verdict !== null && !bindings.has(name) && isBeyondTheList(policy, change.is, verdict, profile, now);
   });
+}
+
+/** What became of a member; null where it joined or left, or its document cannot be used. */
+function changeOf(name: ClusterName, { roster }: Recollection, context: PlanContext): CandidateChange | null {
+  const was = roster.get(name);
+  const is = context.roster.get(name);
+  if (was == null || is == null || was.cluster === null || is.cluster === null) return null;
+  return { was: { ...was, cluster: was.cluster }, is: { ...is, cluster: is.cluster } };
+}
+
+/** Whether of a member that the placement is on nothing but its document changed, which no override looks at. */
+function isRelabelledOnly(name: ClusterName, known: Recollection, context: PlanContext): boolean {
+  const was = known.roster.get(name);
+  const is = context.roster.get(name);
+  const isHeardAlike = was !== undefined && is !== undefined && (was.said === null) === (is.said === null);
+  return isHeardAlike && was.trouble === is.trouble && known.overrides.length === 0;
 }
 
 /** The same, resting on what this plan sees. */
@@ -209,8 +227,3 @@ const sameOverrides = (
     known.overrides,
     overridesOf(key, resourceSnapshots.at(-1)?.resources ?? [], context.latestOverrides, context.world.intent.scopes),
   );
-
-function isOnAny({ bindings }: PlacementRecord, clusters: ReadonlySet<ClusterName>): boolean {
-  for (const _ of commonKeys(clusters, bindings)) return true;
-  return false;
-}

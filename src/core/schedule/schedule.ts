@@ -1,6 +1,6 @@
-import type { ClusterDecision } from "../model/ledger.ts";
+import type { ClusterDecision, PolicySnapshot } from "../model/ledger.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
-import type { ClusterName, Instant } from "../model/value.ts";
+import { type ClusterName, compareText, type Instant } from "../model/value.ts";
 import { refusedDecision, surplusDecision } from "./decision.ts";
 import {
   type BindingChanges,
@@ -11,7 +11,7 @@ import {
   clusterSetOf,
   sortedCycle,
 } from "./framework/cycle.ts";
-import { filterCandidates, preparePlugins, rankCandidates } from "./framework/plugin.ts";
+import { filterCandidates, preparePlugins, type Ranked, rankCandidates } from "./framework/plugin.ts";
 import { type FixedPick, pickAll, pickFixed, pickN, pickNothing } from "./pick.ts";
 import type { Profile } from "./profile.ts";
 
@@ -92,6 +92,7 @@ function explained(cycle: Cycle, moves: CycleResult, { plugins }: Profile, wante
   const prepared = preparePlugins({ ...cycle, holders, obsolete: new Set(), leaving }, plugins);
   const { fits, refused, wakeAt } = filterCandidates(others, prepared, maxExplained);
   const surplus = rankCandidates(fits, prepared).slice(0, maxExplained);
+  const isFull = selected.length >= wanted && surplus.length === maxExplained;
   const explanations = [
     ...surplus.map((it) => surplusDecision(it.candidate, it.score)),
     ...refused.slice(0, maxExplained - surplus.length).map(refusedDecision),
@@ -107,7 +108,14 @@ function explained(cycle: Cycle, moves: CycleResult, { plugins }: Profile, wante
     fulfilled: selected.length >= wanted,
     warnings: [],
     silent: false,
-    wakeAt,
+    // Beyond a full list, whoever is refused from some moment on is not missed.
+    wakeAt: isFull
+      ? filterCandidates(
+          surplus.map((it) => it.candidate),
+          prepared,
+          0,
+        ).wakeAt
+      : wakeAt,
   };
 }
 
@@ -122,7 +130,7 @@ const leavingAfter = ({ standings }: Cycle, holders: ReadonlySet<ClusterName>): 
   clusterSetOf(standings.filter((it) => !holders.has(it.cluster) && !it.removing));
 
 /** A candidate before and after a change. */
-interface CandidateChange {
+export interface CandidateChange {
   readonly was: Candidate;
   readonly is: Candidate;
 }
@@ -158,3 +166,35 @@ export function judgedAlike(
     before?.score?.stickiness === after?.score?.stickiness
   );
 }
+
+/**
+ * Whether a cycle gives the same result although a candidate changed that the placement is not on and that its record
+ * does not list: the placement has all that it wants, the list of those that are not needed is full, and the candidate
+ * does not come to stand in it. So a member out of contact only affects placements that are on it, or next to it.
+ *
+ * `recorded` is the verdict on the policy in force. False only means that the cycle has to run.
+ */
+export function isBeyondTheList(
+  policy: PlacementPolicy,
+  candidate: Candidate,
+  recorded: NonNullable<PolicySnapshot["verdict"]>,
+  { plugins }: Profile,
+  now: Instant,
+): boolean {
+  const { decisions, condition } = recorded;
+  if (policy.kind !== "PickN" || condition.status !== "True" || !plugins.every((it) => it.judgesAlone)) return false;
+  const { name } = candidate.cluster;
+  const surplus = decisions.filter((it) => !it.selected && it.score !== null);
+  if (surplus.length < maxExplained || decisions.some((it) => it.cluster === name)) return false;
+  const nobody: ReadonlySet<never> = new Set();
+  const situation = { policy, candidates: [candidate], now, holders: nobody, obsolete: nobody, leaving: nobody };
+  const prepared = preparePlugins(situation, plugins);
+  const [ranked] = rankCandidates(filterCandidates([candidate], prepared, 0).fits, prepared);
+  return ranked === undefined || surplus.every((it) => isBehind(ranked, it));
+}
+
+const isBehind = ({ candidate, score }: Ranked, { cluster, score: listed }: ClusterDecision): boolean =>
+  listed !== null &&
+  (score.topology - listed.topology ||
+    score.affinity - listed.affinity ||
+    compareText(candidate.cluster.name, cluster)) < 0;
