@@ -98,7 +98,7 @@ const calls: readonly {
     name: "an unknown kind",
     args: ["get", "pods"],
     code: 64,
-    says: /^error: unknown kind pods; known are placements, /,
+    says: /^error: unknown kind pods; choose one of placements, /,
   },
   { name: "no repository", args: ["get", "placements", "--repo", "no"], code: 69, says: /^error: .*\bno\b.*\n {2}\S/ },
   { name: "a folder that is none", args: ["plan", "--repo", "empty"], code: 69, says: /^error: .*empty.*\n {2}\S/ },
