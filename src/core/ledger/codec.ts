@@ -123,7 +123,7 @@ function readStep<T>(
   json: Json | undefined,
   step: string | number,
   context: ReadContext,
-  key = String(step),
+  key: string = step as string,
 ): T {
   const { path } = context;
   if (path === null) return read(json ?? null, key, context);

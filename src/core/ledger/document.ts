@@ -106,10 +106,9 @@ export function documentOf<T extends object, W extends T = T>(
       });
     },
     read(document, context) {
-      const opens = opened(document, it.kind, context);
-      const notes =
-        it.notes === undefined ? {} : { notes: inAnnotations(it.notes.annotation, notesText).take(opens, context) };
-      const value = field.take({ ...opens, ...notes }, context);
+      const from = opened(document, it.kind, context);
+      if (it.notes !== undefined) from["notes"] = inAnnotations(it.notes.annotation, notesText).take(from, context);
+      const value = field.take(from, context);
       context.problemPath = inDocument(it, context.problemPath);
       return value;
     },
@@ -150,7 +149,7 @@ export function present(members: Readonly<Record<string, Json | undefined>>): Dr
 }
 
 /** A document taken apart. One that is no object, or of another kind, is a problem. */
-function opened(document: Json, kind: string, context: ReadContext): JsonObject {
+function opened(document: Json, kind: string, context: ReadContext): Draft {
   const object = isObject(document) ? document : {};
   const metadata = partIn(object, "metadata");
   const namespace =
@@ -158,15 +157,16 @@ function opened(document: Json, kind: string, context: ReadContext): JsonObject 
   const found = string.read(object["kind"] ?? null, "kind", context);
   if (found !== kind && found !== kindIn(namespace, kind))
     reportProblem(context, "kind", `is ${found} and not ${kind}`, null);
-  return {
+  const from: Draft = {
     name: string.read(metadata["name"] ?? null, "name", context),
     namespace,
     metadata,
     labels: partIn(metadata, "labels"),
     annotations: partIn(metadata, "annotations"),
     spec: partIn(object, "spec"),
-    ...(object["status"] === undefined ? {} : { status: partIn(object, "status") }),
   };
+  if (object["status"] !== undefined) from["status"] = partIn(object, "status");
+  return from;
 }
 
 const partIn = (object: JsonObject, key: string): JsonObject => {
