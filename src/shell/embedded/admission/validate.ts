@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, member, memberAt, sameJson } from
 import { kindKey } from "../../../core/model/manifest.ts";
 import { schemaCauses } from "../api/custom-resources.ts";
 import type { ServedKind } from "../api/kinds.ts";
-import { type Cause, invalid } from "../api/status.ts";
+import { type StatusCause, invalid } from "../api/status.ts";
 import { objectName } from "../storage/store.ts";
 
 /** Refuses, with 422, an object that its kind does not allow: the rules that people run into, not all that Kubernetes has. */
@@ -16,13 +16,13 @@ export function validateObject(object: JsonObject, live: JsonObject | null, kind
   }
 }
 
-const required = (field: string, detail = ""): Cause => ({
+const required = (field: string, detail = ""): StatusCause => ({
   reason: "FieldValueRequired",
   message: `Required value${detail === "" ? "" : `: ${detail}`}`,
   field,
 });
 
-const wrong = (field: string, value: Json, because: string): Cause => ({
+const wrong = (field: string, value: Json, because: string): StatusCause => ({
   reason: "FieldValueInvalid",
   message: `Invalid value: ${JSON.stringify(value)}: ${because}`,
   field,
@@ -40,7 +40,7 @@ const labelRule =
 /** Kinds whose names need only be path segments: `system:node` is a role. */
 const looselyNamed = new Set(["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"]);
 
-function nameCauses(object: JsonObject, kind: ServedKind): readonly Cause[] {
+function nameCauses(object: JsonObject, kind: ServedKind): readonly StatusCause[] {
   const name = objectName(object);
   if (name === "") return [required("metadata.name", "name or generateName is required")];
   if (looselyNamed.has(kind.kind))
@@ -52,7 +52,7 @@ function nameCauses(object: JsonObject, kind: ServedKind): readonly Cause[] {
 }
 
 /** An object that is being deleted takes no new finalizers. */
-function finalizerCauses(object: JsonObject, live: JsonObject): readonly Cause[] {
+function finalizerCauses(object: JsonObject, live: JsonObject): readonly StatusCause[] {
   if (memberAt(live, "metadata", "deletionTimestamp") === null) return [];
   const before = new Set(listAt(live, "metadata", "finalizers"));
   const more = listAt(object, "metadata", "finalizers").filter((it) => !before.has(it));
@@ -69,13 +69,13 @@ const listAt = (object: JsonObject, ...path: readonly string[]): readonly Json[]
 
 const workloads = new Set(["apps/Deployment", "apps/StatefulSet", "apps/DaemonSet", "apps/ReplicaSet"]);
 
-function builtInCauses(object: JsonObject, live: JsonObject | null, kind: ServedKind): readonly Cause[] {
+function builtInCauses(object: JsonObject, live: JsonObject | null, kind: ServedKind): readonly StatusCause[] {
   const key = kindKey(kind);
   const causes = workloads.has(key) ? workloadCauses(object) : key === "batch/Job" ? containerCauses(object) : [];
   return live === null ? causes : [...causes, ...fixedCauses(object, live, key)];
 }
 
-function workloadCauses(object: JsonObject): readonly Cause[] {
+function workloadCauses(object: JsonObject): readonly StatusCause[] {
   const selector = memberAt(object, "spec", "selector");
   const labels = memberAt(object, "spec", "template", "metadata", "labels");
   const wanted = member(selector, "matchLabels");
@@ -89,7 +89,7 @@ function workloadCauses(object: JsonObject): readonly Cause[] {
   ];
 }
 
-function containerCauses(object: JsonObject): readonly Cause[] {
+function containerCauses(object: JsonObject): readonly StatusCause[] {
   const path = "spec.template.spec.containers";
   const containers = listAt(object, "spec", "template", "spec", "containers");
   if (containers.length === 0) return [required(path)];
@@ -126,7 +126,7 @@ const changeable = new Set([
   ...["persistentVolumeClaimRetentionPolicy", "minReadySeconds"],
 ]);
 
-function fixedCauses(object: JsonObject, live: JsonObject, key: string): readonly Cause[] {
+function fixedCauses(object: JsonObject, live: JsonObject, key: string): readonly StatusCause[] {
   const paths = fixed[key] ?? [];
   const changed = paths.filter((path) => !sameJson(memberAt(live, ...path), memberAt(object, ...path)));
   const causes = changed.map((path) =>
@@ -141,7 +141,7 @@ function fixedCauses(object: JsonObject, live: JsonObject, key: string): readonl
   return causes;
 }
 
-function statefulSetCauses(object: JsonObject, live: JsonObject): readonly Cause[] {
+function statefulSetCauses(object: JsonObject, live: JsonObject): readonly StatusCause[] {
   const before = (live["spec"] ?? {}) as JsonObject;
   const after = (object["spec"] ?? {}) as JsonObject;
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((it) => !changeable.has(it));
@@ -150,7 +150,7 @@ function statefulSetCauses(object: JsonObject, live: JsonObject): readonly Cause
   return [{ reason: "FieldValueForbidden", message, field: "spec" }];
 }
 
-function serviceCauses(object: JsonObject, live: JsonObject): readonly Cause[] {
+function serviceCauses(object: JsonObject, live: JsonObject): readonly StatusCause[] {
   const before = memberAt(live, "spec", "clusterIPs");
   const after = memberAt(object, "spec", "clusterIPs");
   const external =
@@ -160,7 +160,7 @@ function serviceCauses(object: JsonObject, live: JsonObject): readonly Cause[] {
 }
 
 /** A bound claim may grow, and nothing else. */
-function claimCauses(object: JsonObject, live: JsonObject): readonly Cause[] {
+function claimCauses(object: JsonObject, live: JsonObject): readonly StatusCause[] {
   if (memberAt(live, "status", "phase") !== "Bound") return [];
   const rest = (it: JsonObject): JsonObject => {
     const { resources: _, volumeAttributesClassName: __, ...spec } = (it["spec"] ?? {}) as JsonObject;
@@ -172,7 +172,7 @@ function claimCauses(object: JsonObject, live: JsonObject): readonly Cause[] {
   return [{ reason: "FieldValueForbidden", message, field: "spec" }];
 }
 
-function immutableCauses(object: JsonObject, live: JsonObject): readonly Cause[] {
+function immutableCauses(object: JsonObject, live: JsonObject): readonly StatusCause[] {
   if (live["immutable"] !== true) return [];
   const changed = ["immutable", "data", "binaryData"].filter((key) => !sameJson(live[key], object[key]));
   return changed.map((field) => ({

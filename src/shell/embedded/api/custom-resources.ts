@@ -11,7 +11,7 @@ import {
 import { type ServedKind, tableKey } from "./kinds.ts";
 import { metadataShape } from "./list-keys.ts";
 import { atomic, free, keyed, plain, type Shape, set, struct } from "./shape.ts";
-import type { Cause } from "./status.ts";
+import type { StatusCause } from "./status.ts";
 
 /** What a CustomResourceDefinition says about one version. */
 export interface CustomSchema {
@@ -178,13 +178,13 @@ function fitObject(value: JsonObject, schema: JsonObject, path: string, unknown:
 }
 
 /** What a structural schema finds wrong: types, required fields, enums, bounds and patterns. Not CEL rules. */
-export function schemaCauses(object: JsonObject, schema: JsonObject | null): readonly Cause[] {
+export function schemaCauses(object: JsonObject, schema: JsonObject | null): readonly StatusCause[] {
   if (schema === null) return [];
   const { apiVersion: _, kind: __, metadata: ___, ...content } = object;
   return checkObject(content, schema, "");
 }
 
-function check(value: Json, schema: JsonObject, field: string): readonly Cause[] {
+function check(value: Json, schema: JsonObject, field: string): readonly StatusCause[] {
   if (value === null && schema["nullable"] === true) return [];
   if (schema["x-kubernetes-int-or-string"] === true) {
     return typeof value === "string" || Number.isInteger(value) ? [] : [mistyped(value, "integer or string", field)];
@@ -199,7 +199,7 @@ function check(value: Json, schema: JsonObject, field: string): readonly Cause[]
   return isObject(value) ? [...own, ...checkObject(value, schema, field)] : own;
 }
 
-function checkObject(value: JsonObject, schema: JsonObject, field: string): readonly Cause[] {
+function checkObject(value: JsonObject, schema: JsonObject, field: string): readonly StatusCause[] {
   const below = (key: string): string => (field === "" ? key : `${field}.${key}`);
   const required = (schema["required"] ?? []) as readonly string[];
   const missing = required
@@ -229,7 +229,7 @@ function isOfType(value: Json, type: string): boolean {
   }
 }
 
-function mistyped(value: Json, type: string, field: string): Cause {
+function mistyped(value: Json, type: string, field: string): StatusCause {
   const is = JSON.stringify(value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
   return {
     reason: "FieldValueTypeInvalid",
@@ -238,8 +238,8 @@ function mistyped(value: Json, type: string, field: string): Cause {
   };
 }
 
-function checkScalar(value: Json, schema: JsonObject, field: string): readonly Cause[] {
-  const causes: Cause[] = [];
+function checkScalar(value: Json, schema: JsonObject, field: string): readonly StatusCause[] {
+  const causes: StatusCause[] = [];
   const wrong = (must: string): number =>
     causes.push({
       reason: "FieldValueInvalid",

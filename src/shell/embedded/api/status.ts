@@ -81,21 +81,21 @@ export const conflict = (subject: ObjectReference, because: string): StatusError
   );
 
 /** 403. */
-export const forbidden = (subject: ObjectReference, because: string, causes: readonly Cause[] = []): StatusError =>
+export const forbidden = (subject: ObjectReference, because: string, causes: readonly StatusCause[] = []): StatusError =>
   statusError("Forbidden", `${qualified(subject.resource, subject.group)} "${subject.name}" is forbidden: ${because}`, {
     ...detailsOf(subject),
     ...(causes.length === 0 ? {} : { causes: causes as unknown as Json }),
   });
 
 /** One of several things wrong with an object. */
-export interface Cause {
+export interface StatusCause {
   readonly reason: string;
   readonly message: string;
   readonly field: string;
 }
 
 /** 422: the object does not say what its kind demands. */
-export function invalid(subject: ObjectReference, causes: readonly Cause[]): StatusError {
+export function invalid(subject: ObjectReference, causes: readonly StatusCause[]): StatusError {
   const said = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
   const list = said.length === 1 ? said[0] : `[${said.join(", ")}]`;
   const { group, kind, name } = subject;

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import type { ServedKind } from "../api/kinds.ts";
 import { type FieldOwner, type FieldWriter, ownerBy, ownerKey } from "./field-owners.ts";
-import { type FieldSet, interned } from "./field-set.ts";
+import { type FieldSet, internedFieldSet } from "./field-set.ts";
 import type { ManagedObject } from "./server-side-apply.ts";
 
 /** A body from which an object is created. */
@@ -62,6 +62,6 @@ export function cacheCreation({ operation, body, kind, strict }: Creation, { obj
     kind,
     strict,
     object: isPlaced ? object : { ...object, metadata: elsewhere },
-    fields: author === undefined ? null : interned(author.fields),
+    fields: author === undefined ? null : internedFieldSet(author.fields),
   });
 }

@@ -8,7 +8,7 @@ import {
   sameJson,
   textOf,
 } from "../../../core/model/json.ts";
-import { difference, type FieldSet, interned, isEmpty } from "./field-set.ts";
+import { difference, type FieldSet, internedFieldSet, isEmpty } from "./field-set.ts";
 
 /** Who owns fields of an object: one entry of `metadata.managedFields`. */
 export interface FieldOwner {
@@ -89,7 +89,7 @@ function managedFieldsOf(owners: FieldOwners): JsonList {
     apiVersion: it.apiVersion,
     ...(it.time === null ? {} : { time: it.time }),
     fieldsType: "FieldsV1",
-    fieldsV1: interned(it.fields) as unknown as JsonObject,
+    fieldsV1: internedFieldSet(it.fields) as unknown as JsonObject,
     ...(it.subresource === null ? {} : { subresource: it.subresource }),
   }));
 }

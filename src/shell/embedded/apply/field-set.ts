@@ -112,7 +112,7 @@ const known = new WeakSet<FieldSet>();
 const mostStored = 20_000;
 
 /** The very same set for equal sets, as far as they are remembered. */
-export function interned(set: FieldSet): FieldSet {
+export function internedFieldSet(set: FieldSet): FieldSet {
   if (known.has(set)) return set;
   const text = JSON.stringify(set);
   const there = stored.get(text);

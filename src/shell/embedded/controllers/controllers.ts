@@ -17,7 +17,7 @@ import {
 } from "../registry/deletion.ts";
 import { type Cluster, withStatus } from "../storage/cluster.ts";
 import { objectName, objectNamespace, objectUid, type StoreChange } from "../storage/store.ts";
-import { isFinished, isWorkload, type Progress, simulatedOutcomeOf, workloadStatus } from "./workload-status.ts";
+import { isFinished, isWorkload, type WorkloadProgress, simulatedOutcomeOf, workloadStatus } from "./workload-status.ts";
 
 /**
  * What a cluster's controllers do about a write. They act a little later, through writes of their own, and look then at what
@@ -103,7 +103,7 @@ function reconcileWorkload(cluster: Cluster, kind: ServedKind, object: JsonObjec
   const delay = cluster.availableAfterMs;
   const rolls = before === null || !sameJson(templateOf(before), templateOf(object));
   // Each step begins the next one: timers that are late together may fire in any order.
-  const reach = ([next, ...rest]: readonly (readonly [progress: Progress, delayMs: number])[]): void => {
+  const reach = ([next, ...rest]: readonly (readonly [progress: WorkloadProgress, delayMs: number])[]): void => {
     if (next === undefined) return;
     const [progress, delayMs] = next;
     later(
@@ -137,7 +137,7 @@ const templateOf = (object: JsonObject): Json => memberAt(object, "spec", "templ
 interface Step {
   /** The generation that this is about; a newer one has steps of its own. */
   readonly generation: Json;
-  readonly progress: Progress;
+  readonly progress: WorkloadProgress;
   readonly rolls: boolean;
 }
 

@@ -13,7 +13,7 @@ import { kindKey } from "../../../core/model/manifest.ts";
 import type { ServedKind } from "../api/kinds.ts";
 
 /** How far a change of a workload has come: seen, half of it running, all of it running. */
-export type Progress = "observed" | "half" | "done" | "overdue";
+export type WorkloadProgress = "observed" | "half" | "done" | "overdue";
 
 /** What a container's image asks for, by a word anywhere in it: `shop/web:2-broken`. */
 type SimulatedOutcome = "runs" | "broken" | "crash";
@@ -45,7 +45,7 @@ const isFailedJob = (status: Json): boolean => {
 
 /** What a controller knows when it writes a status. */
 interface Moment {
-  readonly progress: Progress;
+  readonly progress: WorkloadProgress;
   /** RFC 3339. */
   readonly time: string;
   /** How many nodes a DaemonSet finds. */
