@@ -50,14 +50,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "remembers what is gone by its uid while it is made anew",
-    file: "src/shell/kube/apply/act.ts",
+    file: "src/shell/kube/apply/plan-tasks.ts",
     find: "known && isCreation(decision) ? unmade(before, action) : ",
     replace: "",
     caughtBy: stories,
   },
   {
     breaks: "finds out only by a write that was refused what has to be made anew",
-    file: "src/shell/kube/apply/act.ts",
+    file: "src/shell/kube/apply/plan-tasks.ts",
     find: 'before?.outcome.kind === "applied" && before.digest === item.digest;',
     replace: "before !== null && item === null;",
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],

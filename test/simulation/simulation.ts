@@ -4,7 +4,7 @@ import type { ClusterName, Commit, Instant } from "../../src/core/model/value.ts
 import type { WireRequest } from "../../src/shell/kube/client/transport.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
 import { type PassResult, pass } from "../../src/shell/reconcile/pass.ts";
-import type { Settings } from "../../src/shell/reconcile/settings.ts";
+import type { Settings } from "../../src/shell/reconcile/ports.ts";
 import { Judge } from "./judge.ts";
 import { Approvers, type WithdrawalWay } from "./people/approvers.ts";
 import { unusableIn } from "./people/document.ts";

@@ -2,7 +2,8 @@ import { isObject, type Json, type JsonObject, memberAt } from "../../core/model
 import { idOf } from "../../core/model/manifest.ts";
 import type { ServedKind } from "./api/kinds.ts";
 import { deleteObject } from "./registry/deletion.ts";
-import { apply, create, type PatchType, patch, type RequestTarget } from "./registry/objects.ts";
+import { apply, create, type PatchType, patch } from "./registry/objects.ts";
+import type { RequestTarget } from "./registry/preconditions.ts";
 import type { Cluster } from "./storage/cluster.ts";
 import { type Counters, type InjectedFaults, type LogEntry, parseFaults } from "./storage/injected-faults.ts";
 

@@ -6,8 +6,8 @@ import { runControllers } from "./controllers/controllers.ts";
 import { type ClusterHandle, changeCluster, clusterReport, newClusterHandle, parseClusterChange } from "./handle.ts";
 import { type HttpResponse, jsonResponse, send } from "./http/bodies.ts";
 import { dispatch } from "./http/dispatch.ts";
-import type { Stream } from "./http/handlers.ts";
 import { textOfBinary } from "./http/protobuf.ts";
+import type { WatchStream } from "./http/request.ts";
 import { bootstrapCluster } from "./registry/bootstrap.ts";
 import { Cluster, RealTimers } from "./storage/cluster.ts";
 
@@ -183,7 +183,7 @@ async function serveRequest(cluster: Cluster, visit: ClusterRequest): Promise<vo
 }
 
 /** Events of one moment, such as a hundred workloads becoming available together, are sent in one chunk. */
-function streamOver(response: ServerResponse, cluster: Cluster): Stream {
+function streamOver(response: ServerResponse, cluster: Cluster): WatchStream {
   let pending = "";
   const flush = (): void => {
     if (pending !== "" && !response.destroyed) response.write(pending);

@@ -4,8 +4,7 @@ import { Fault } from "./fault.ts";
 import { newMemory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";
 import { hasMoved, type PassResult, pass } from "./pass.ts";
-import type { Heads, Ports, Receipt } from "./ports.ts";
-import type { Settings } from "./settings.ts";
+import type { Heads, Ports, Receipt, Settings } from "./ports.ts";
 import { isInFlight, minSleep, type Passed, restAfter, type WakeSignal } from "./settle.ts";
 
 /** How the daemon runs, and its callbacks. */

@@ -5,9 +5,8 @@ import { type ClusterName, type DurationMs, later, seconds } from "../../core/mo
 import { readArchive } from "./archive.ts";
 import { readHistory } from "./history.ts";
 import type { Memory, State } from "./memory.ts";
-import type { MemberAddress, Ports } from "./ports.ts";
+import type { MemberAddress, Ports, Settings } from "./ports.ts";
 import { withReviews } from "./reviews.ts";
-import type { Settings } from "./settings.ts";
 import { readSource, sourceBranchMissing } from "./source.ts";
 import { readStateBranch } from "./state.ts";
 import { verifyStateSigners } from "./state-signature.ts";

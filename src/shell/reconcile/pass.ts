@@ -13,8 +13,7 @@ import { commitDecision } from "./commit.ts";
 import type { Memory } from "./memory.ts";
 import type { News } from "./news.ts";
 import { memberAddressOf, observe } from "./observe.ts";
-import type { Clock, Ports, Receipt } from "./ports.ts";
-import type { Settings } from "./settings.ts";
+import type { Clock, Ports, Receipt, Settings } from "./ports.ts";
 
 /** The result of one pass. */
 export type PassResult =

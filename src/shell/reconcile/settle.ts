@@ -5,8 +5,7 @@ import { weightOf } from "../../core/report/reason-text.ts";
 import type { Memory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";
 import { hasMoved, type PassResult, pass } from "./pass.ts";
-import type { Ports } from "./ports.ts";
-import type { Settings } from "./settings.ts";
+import type { Ports, Settings } from "./ports.ts";
 
 /** A completed pass: it decided, or found nothing to decide. */
 export type Passed = Extract<PassResult, { kind: "passed" }>;

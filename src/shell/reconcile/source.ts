@@ -10,9 +10,8 @@ import { someNames } from "../../core/report/phrases.ts";
 import { maxFileBytes } from "../../core/yaml/text.ts";
 import { Fault } from "./fault.ts";
 import type { AcceptedState, Memory, SourceListing, State } from "./memory.ts";
-import type { Repository, TreeFile } from "./ports.ts";
+import type { Repository, Settings, TreeFile } from "./ports.ts";
 import { treeChangesSince } from "./repository-queries.ts";
-import type { Settings } from "./settings.ts";
 
 /** What the source branch asks for; when its head is not accepted, what was accepted before. */
 export interface Source {

@@ -3,9 +3,8 @@ import type { TrustRecord } from "../../core/model/trust.ts";
 import type { Commit, Instant } from "../../core/model/value.ts";
 import { Fault } from "./fault.ts";
 import type { Memory, State } from "./memory.ts";
-import type { Ports, RawCommit } from "./ports.ts";
+import type { Ports, RawCommit, StateSigning } from "./ports.ts";
 import { firstParentHistory } from "./repository-queries.ts";
-import type { StateSigning } from "./settings.ts";
 import { readStateBranch } from "./state.ts";
 
 /** How many commits are read first: nearly always the last one is ours. */

@@ -13,8 +13,7 @@ import { readArchive } from "./archive.ts";
 import { readHistory } from "./history.ts";
 import { type Memory, newMemory, type State } from "./memory.ts";
 import { observe } from "./observe.ts";
-import type { Ports, Repository } from "./ports.ts";
-import type { Settings } from "./settings.ts";
+import type { Ports, Repository, Settings } from "./ports.ts";
 import { acceptedIntent, readSource } from "./source.ts";
 import { isRecordFolder, stateOf } from "./state.ts";
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Digest } from "../../../src/core/model/value.ts";
 import { reasonText } from "../../../src/core/report/reason-text.ts";
-import type { Settings } from "../../../src/shell/reconcile/settings.ts";
+import type { Settings } from "../../../src/shell/reconcile/ports.ts";
 import { sshKeys } from "../../core/intent/trust/public-keys.ts";
 import { once, rest, type Stage, setStage } from "./stage.ts";
 

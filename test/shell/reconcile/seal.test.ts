@@ -2,9 +2,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Commit } from "../../../src/core/model/value.ts";
 import { Fault } from "../../../src/shell/reconcile/fault.ts";
-import type { Repository } from "../../../src/shell/reconcile/ports.ts";
+import type { Repository, StateSigning } from "../../../src/shell/reconcile/ports.ts";
 import { firstParentHistory } from "../../../src/shell/reconcile/repository-queries.ts";
-import type { StateSigning } from "../../../src/shell/reconcile/settings.ts";
 import { hasSshKeygen, sshSigner } from "../signature/workshop.ts";
 import { type AuditedHub, auditedHub } from "./audited-hub.ts";
 import { withRepository } from "./stage.ts";

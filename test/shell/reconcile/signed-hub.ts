@@ -9,8 +9,7 @@ import type { Commit, Digest, Instant, Sequence } from "../../../src/core/model/
 import { openRepository } from "../../../src/shell/git/open.ts";
 import { readHistory } from "../../../src/shell/reconcile/history.ts";
 import { type Memory, newMemory } from "../../../src/shell/reconcile/memory.ts";
-import type { Repository } from "../../../src/shell/reconcile/ports.ts";
-import type { Settings } from "../../../src/shell/reconcile/settings.ts";
+import type { Repository, Settings } from "../../../src/shell/reconcile/ports.ts";
 import { readSource } from "../../../src/shell/reconcile/source.ts";
 import { verifier } from "../../../src/shell/signature/verifier.ts";
 import { openWorkshop, type Signer, sshSigner, type Workshop } from "../signature/workshop.ts";

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, member, memberAt, sameJson } from
 import { kindKey } from "../../../core/model/manifest.ts";
 import { schemaCauses } from "../api/custom-resources.ts";
 import type { ServedKind } from "../api/kinds.ts";
-import { type StatusCause, invalid } from "../api/status.ts";
+import { invalid, type StatusCause } from "../api/status.ts";
 import { objectName } from "../storage/store.ts";
 
 /** Refuses, with 422, an object that its kind does not allow: the rules that people run into, not all that Kubernetes has. */

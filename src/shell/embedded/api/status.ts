@@ -81,7 +81,11 @@ export const conflict = (subject: ObjectReference, because: string): StatusError
   );
 
 /** 403. */
-export const forbidden = (subject: ObjectReference, because: string, causes: readonly StatusCause[] = []): StatusError =>
+export const forbidden = (
+  subject: ObjectReference,
+  because: string,
+  causes: readonly StatusCause[] = [],
+): StatusError =>
   statusError("Forbidden", `${qualified(subject.resource, subject.group)} "${subject.name}" is forbidden: ${because}`, {
     ...detailsOf(subject),
     ...(causes.length === 0 ? {} : { causes: causes as unknown as Json }),

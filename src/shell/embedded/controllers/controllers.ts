@@ -17,7 +17,13 @@ import {
 } from "../registry/deletion.ts";
 import { type Cluster, withStatus } from "../storage/cluster.ts";
 import { objectName, objectNamespace, objectUid, type StoreChange } from "../storage/store.ts";
-import { isFinished, isWorkload, type WorkloadProgress, simulatedOutcomeOf, workloadStatus } from "./workload-status.ts";
+import {
+  isFinished,
+  isWorkload,
+  simulatedOutcomeOf,
+  type WorkloadProgress,
+  workloadStatus,
+} from "./workload-status.ts";
 
 /**
  * What a cluster's controllers do about a write. They act a little later, through writes of their own, and look then at what

@@ -2,7 +2,8 @@ import type { Kinds, ServedKind } from "../api/kinds.ts";
 import { StatusError, statusError } from "../api/status.ts";
 import type { Cluster } from "../storage/cluster.ts";
 import { errorResponse, type HttpResponse } from "./bodies.ts";
-import { isDryRun, type ServerRequest, type Stream, serve, verbOf } from "./handlers.ts";
+import { serve } from "./handlers.ts";
+import { isDryRun, type ServerRequest, verbOf, type WatchStream } from "./request.ts";
 
 /** One request as it comes off the wire, whatever the wire is. */
 interface IncomingRequest {
@@ -18,7 +19,7 @@ interface IncomingRequest {
 }
 
 /** Answers one request, refusals included, by the cluster's own clock; counts it and logs it. Null when it became a watch, which answers on `stream`. */
-export function dispatch(cluster: Cluster, asked: IncomingRequest, stream: Stream): HttpResponse | null {
+export function dispatch(cluster: Cluster, asked: IncomingRequest, stream: WatchStream): HttpResponse | null {
   const answer = respond(cluster, asked, stream);
   const { method, path, query } = asked;
   const shown = query.size === 0 ? path : `${path}?${query}`;
@@ -26,7 +27,7 @@ export function dispatch(cluster: Cluster, asked: IncomingRequest, stream: Strea
   return answer === null ? null : { ...answer, headers: { ...answer.headers, date: cluster.date() } };
 }
 
-function respond(cluster: Cluster, asked: IncomingRequest, stream: Stream): HttpResponse | null {
+function respond(cluster: Cluster, asked: IncomingRequest, stream: WatchStream): HttpResponse | null {
   const { method, path, query, headers, body, now } = asked;
   try {
     failIfInjected(cluster);

@@ -1,19 +1,9 @@
-import { isObject, type Json, type JsonObject, member, memberAt, textOf } from "../../../core/model/json.ts";
+import { isObject, type JsonObject, member, memberAt, textOf } from "../../../core/model/json.ts";
 import { forbidden, invalid, statusError } from "../api/status.ts";
-import { type DeleteOptions, deleteObject, finalizeNamespace } from "../registry/deletion.ts";
+import { deleteObject, finalizeNamespace } from "../registry/deletion.ts";
 import { list, watch } from "../registry/list-watch.ts";
-import {
-  apply,
-  create,
-  type PatchType,
-  patch,
-  type RequestTarget,
-  read,
-  referenceTo,
-  replace,
-  type WriteOptions,
-  type WriteOutcome,
-} from "../registry/objects.ts";
+import { apply, create, type PatchType, patch, read, replace, type WriteOutcome } from "../registry/objects.ts";
+import { type RequestTarget, referenceTo } from "../registry/preconditions.ts";
 import { isScalable, scaleOf, writeScale } from "../registry/scale.ts";
 import { parseSelectors } from "../registry/selectors.ts";
 import type { Cluster } from "../storage/cluster.ts";
@@ -22,57 +12,17 @@ import { type HttpResponse, jsonResponse, parseBody, textResponse } from "./bodi
 import { aggregatedType, discoveryOf, openApiOf, versionInfo, wantsAggregated } from "./discovery.ts";
 import type { Route } from "./dispatch.ts";
 import { represent, representationOf, representList, type View } from "./representation.ts";
-
-/** One request to a cluster, read as far as HTTP goes. */
-export interface ServerRequest {
-  readonly method: string;
-  readonly route: Route;
-  readonly query: URLSearchParams;
-  readonly accept: string;
-  readonly contentType: string;
-  readonly userAgent: string;
-  readonly body: string;
-  readonly now: number;
-}
-
-/** Where a watch writes to, for as long as somebody listens. */
-export interface Stream {
-  begin(): void;
-  send(text: string): void;
-  end(): void;
-  /** Calls back once nobody listens any more. */
-  onClose(stop: () => void): void;
-}
-
-/** What a request does, in the words of Kubernetes' authorizers, with `apply` apart from other patches. */
-export function verbOf({ method, route, query, contentType }: ServerRequest): string {
-  const collection = route.kind === "collection";
-  if (method === "POST") return "create";
-  if (method === "PUT") return "update";
-  if (method === "PATCH") return contentType.startsWith("application/apply-patch") ? "apply" : "patch";
-  if (method === "DELETE") return collection ? "deletecollection" : "delete";
-  if (!collection) return "get";
-  return isTrue(query.get("watch")) ? "watch" : "list";
-}
-
-const isTrue = (text: string | null): boolean => text === "true" || text === "1";
-
-/** Options of a deletion count from its body when it has one, and from the query only when it has none: as with kube-apiserver. */
-export const isDryRun = ({ method, query, body }: ServerRequest): boolean =>
-  method === "DELETE" && body !== "" ? isNonEmptyList(member(jsonOrNull(body), "dryRun")) : query.has("dryRun");
-
-const isNonEmptyList = (value: Json): boolean => Array.isArray(value) && value.length > 0;
-
-function jsonOrNull(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return null;
-  }
-}
+import {
+  deleteOptionsOf,
+  isTrueParameter,
+  requireJson,
+  type ServerRequest,
+  type WatchStream,
+  writeOptionsOf,
+} from "./request.ts";
 
 /** Answers a request about discovery, a collection or an object. Null when it became a watch, which answers by itself. */
-export function serve(cluster: Cluster, request: ServerRequest, stream: Stream): HttpResponse | null {
+export function serve(cluster: Cluster, request: ServerRequest, stream: WatchStream): HttpResponse | null {
   const { route } = request;
   switch (route.kind) {
     case "discovery":
@@ -130,20 +80,20 @@ function serveCollection(
   cluster: Cluster,
   route: Route & { readonly kind: "collection" },
   request: ServerRequest,
-  stream: Stream,
+  stream: WatchStream,
 ): HttpResponse | null {
   const target: RequestTarget = { kind: route.of, namespace: route.namespace, name: "", subresource: null };
   const placed = route.of.scope === "Cluster" || route.namespace !== null;
   switch (request.method) {
     case "GET":
-      if (!isTrue(request.query.get("watch"))) return serveList(cluster, target, request);
+      if (!isTrueParameter(request.query.get("watch"))) return serveList(cluster, target, request);
       serveWatch(cluster, target, request, stream);
       return null;
     case "POST": {
       if (!placed) throw notAllowed();
       requireJson(request);
       requireWritable(cluster, target, "create");
-      return written(create(cluster, target, parseBody(request.body), optionsOf(request)), target, request);
+      return written(create(cluster, target, parseBody(request.body), writeOptionsOf(request)), target, request);
     }
     case "DELETE":
       if (!placed || route.of.kind === "Namespace") throw notAllowed();
@@ -185,7 +135,7 @@ function serveList(cluster: Cluster, target: RequestTarget, request: ServerReque
   return jsonResponse(200, representList(page.objects, page.metadata, view));
 }
 
-function serveWatch(cluster: Cluster, target: RequestTarget, request: ServerRequest, stream: Stream): void {
+function serveWatch(cluster: Cluster, target: RequestTarget, request: ServerRequest, stream: WatchStream): void {
   const view = viewOf(target, request);
   const { query } = request;
   const { selects } = selecting(target, request);
@@ -196,8 +146,8 @@ function serveWatch(cluster: Cluster, target: RequestTarget, request: ServerRequ
       namespace: target.namespace,
       selects,
       resourceVersion: query.get("resourceVersion") ?? "",
-      bookmarks: isTrue(query.get("allowWatchBookmarks")),
-      initialEvents: isTrue(query.get("sendInitialEvents")),
+      bookmarks: isTrueParameter(query.get("allowWatchBookmarks")),
+      initialEvents: isTrueParameter(query.get("sendInitialEvents")),
       timeoutSeconds: Number(query.get("timeoutSeconds") ?? "0") || 0,
       represent: (object) => represent(object, view),
     },
@@ -247,8 +197,8 @@ function serveObject(cluster: Cluster, target: RequestTarget, request: ServerReq
       requireJson(request);
       requireWritable(cluster, target, "update");
       return part === "scale"
-        ? written(writeScale(cluster, target, parseBody(request.body), optionsOf(request)), null, request)
-        : written(replace(cluster, target, parseBody(request.body), optionsOf(request)), target, request);
+        ? written(writeScale(cluster, target, parseBody(request.body), writeOptionsOf(request)), null, request)
+        : written(replace(cluster, target, parseBody(request.body), writeOptionsOf(request)), target, request);
     case "PATCH":
       requireWritable(cluster, target, "patch");
       return servePatch(cluster, target, request);
@@ -272,14 +222,6 @@ function finalize(cluster: Cluster, target: RequestTarget, request: ServerReques
   );
 }
 
-/** What of Kubernetes' binary form could be read is JSON by now. */
-function requireJson({ contentType }: ServerRequest): void {
-  if (!contentType.includes("protobuf") && !contentType.includes("cbor")) return;
-  const message =
-    "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml";
-  throw statusError("UnsupportedMediaType", message);
-}
-
 const patchTypes: Readonly<Record<string, PatchType>> = {
   "application/merge-patch+json": "merge",
   "application/json-patch+json": "operations",
@@ -288,7 +230,7 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
 
 function servePatch(cluster: Cluster, target: RequestTarget, request: ServerRequest): HttpResponse {
   const contentType = request.contentType.split(";")[0] ?? "";
-  const options = optionsOf(request);
+  const options = writeOptionsOf(request);
   if (contentType === "application/apply-patch+yaml") {
     if (!request.query.get("fieldManager")) throw managerMissing();
     return written(apply(cluster, target, parseBody(request.body), options), target, request);
@@ -318,26 +260,4 @@ const managerMissing = (): Error =>
 /** Null for what is no object of the target's kind: it is answered as it is. */
 function written({ code, object }: WriteOutcome, target: RequestTarget | null, request: ServerRequest): HttpResponse {
   return jsonResponse(code, target === null ? object : represent(object, viewOf(target, request)));
-}
-
-function optionsOf(request: ServerRequest): WriteOptions {
-  const { query, userAgent } = request;
-  return {
-    manager: query.get("fieldManager") ?? userAgent.split("/")[0] ?? "",
-    force: isTrue(query.get("force")),
-    dryRun: isDryRun(request),
-    strict: query.get("fieldValidation") === "Strict",
-  };
-}
-
-function deleteOptionsOf(request: ServerRequest): DeleteOptions {
-  const { body, query } = request;
-  const options = body === "" ? {} : parseBody(body);
-  const asked = body === "" ? query.get("propagationPolicy") : member(options, "propagationPolicy");
-  return {
-    uid: textOf(memberAt(options, "preconditions", "uid")),
-    resourceVersion: textOf(memberAt(options, "preconditions", "resourceVersion")),
-    propagation: asked === "Foreground" || asked === "Orphan" ? asked : "Background",
-    dryRun: isDryRun(request),
-  };
 }

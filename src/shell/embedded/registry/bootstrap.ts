@@ -2,7 +2,8 @@ import { type JsonObject, memberAt } from "../../../core/model/json.ts";
 import type { ServedKind } from "../api/kinds.ts";
 import { StatusError } from "../api/status.ts";
 import type { Cluster } from "../storage/cluster.ts";
-import { create, type RequestTarget } from "./objects.ts";
+import { create } from "./objects.ts";
+import type { RequestTarget } from "./preconditions.ts";
 
 const namespaces = ["kube-system", "default", "kube-public", "kube-node-lease"];
 

@@ -4,7 +4,8 @@ import type { ServedKind } from "../api/kinds.ts";
 import { conflict, successStatus } from "../api/status.ts";
 import type { Cluster } from "../storage/cluster.ts";
 import { objectName, objectNamespace, objectUid } from "../storage/store.ts";
-import { type RequestTarget, read, referenceTo, storeOrDelete } from "./objects.ts";
+import { read, storeOrDelete } from "./objects.ts";
+import { type RequestTarget, referenceTo } from "./preconditions.ts";
 
 /** Conditions of a deletion, and what becomes of dependents. */
 export interface DeleteOptions {

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, memberAt, sameJson, textOf } from "../../../core/model/json.ts";
+import { type Json, type JsonObject, memberAt, sameJson, textOf } from "../../../core/model/json.ts";
 import { apiVersionOf } from "../../../core/model/manifest.ts";
 import {
   admit,
@@ -10,16 +10,7 @@ import {
 import { validateObject } from "../admission/validate.ts";
 import { pruneAndDefault } from "../api/custom-resources.ts";
 import type { ServedKind } from "../api/kinds.ts";
-import {
-  alreadyExists,
-  conflict,
-  forbidden,
-  invalid,
-  notFound,
-  type ObjectReference,
-  StatusError,
-  statusError,
-} from "../api/status.ts";
+import { alreadyExists, invalid, notFound, StatusError, statusError } from "../api/status.ts";
 import { cacheCreation, cachedCreation } from "../apply/creation-cache.ts";
 import {
   type FieldWriter,
@@ -31,15 +22,16 @@ import {
 import { mergePatch, operationsPatch, strategicPatch } from "../apply/patch.ts";
 import { applyConfiguration, type ManagedObject, updateOwners } from "../apply/server-side-apply.ts";
 import type { Cluster } from "../storage/cluster.ts";
-import { objectName, objectUid } from "../storage/store.ts";
-
-/** Which object a request is about. */
-export interface RequestTarget {
-  readonly kind: ServedKind;
-  readonly namespace: string | null;
-  readonly name: string;
-  readonly subresource: string | null;
-}
+import { objectName } from "../storage/store.ts";
+import {
+  decodeBody,
+  type RequestTarget,
+  referenceTo,
+  requireNamespace,
+  requireSameUid,
+  requireSameVersion,
+  withGeneratedName,
+} from "./preconditions.ts";
 
 /** What a writer says besides the object. */
 export interface WriteOptions {
@@ -59,14 +51,6 @@ export interface WriteOutcome {
 /** The three patches that are older than apply: RFC 7386, RFC 6902, and Kubernetes' own. */
 export type PatchType = "merge" | "operations" | "strategic";
 
-/** How refusals name a target. */
-export const referenceTo = ({ kind, name }: RequestTarget): ObjectReference => ({
-  group: kind.group,
-  resource: kind.plural,
-  kind: kind.kind,
-  name,
-});
-
 /** The stored object, in the version that was asked for. */
 export function read(cluster: Cluster, target: RequestTarget): JsonObject {
   const stored = cluster.store.get(target.kind, target.namespace, target.name);
@@ -84,7 +68,7 @@ export function inVersion(object: JsonObject, kind: ServedKind): JsonObject {
 export function create(cluster: Cluster, target: RequestTarget, body: Json, options: WriteOptions): WriteOutcome {
   const making = { operation: "Update", body, ...target, name: "", strict: options.strict } as const;
   const known = cachedCreation(making, writerOf(cluster, target, options));
-  const decoded = known === null ? named(cluster, decode(body, { ...target, name: "" })) : known.object;
+  const decoded = known === null ? withGeneratedName(cluster, decodeBody(body, { ...target, name: "" })) : known.object;
   const at = { ...target, name: objectName(decoded) };
   requireNamespace(cluster, at);
   if (at.name !== "" && cluster.store.get(at.kind, at.namespace, at.name) !== null)
@@ -102,7 +86,7 @@ export function create(cluster: Cluster, target: RequestTarget, body: Json, opti
 
 /** Replaces an object, or only its status. A resourceVersion in the body is a condition. */
 export function replace(cluster: Cluster, target: RequestTarget, body: Json, options: WriteOptions): WriteOutcome {
-  const next = decode(body, target);
+  const next = decodeBody(body, target);
   const live = read(cluster, target);
   const version = textOf(memberAt(next, "metadata", "resourceVersion"));
   if (version === null && isUnconditional(target.kind)) {
@@ -125,7 +109,7 @@ export function patch(
 ): WriteOutcome {
   const live = read(cluster, target);
   const patched = patchedBy(options.type, live, body, target.kind);
-  return rewrite(cluster, target, live, decode(patched, target), options);
+  return rewrite(cluster, target, live, decodeBody(patched, target), options);
 }
 
 function patchedBy(type: PatchType, live: JsonObject, body: Json, kind: ServedKind): Json {
@@ -190,7 +174,7 @@ export function apply(cluster: Cluster, target: RequestTarget, body: Json, optio
 
 /** A configuration laid over what is stored, shaped as its kind is. */
 function appliedTo(cluster: Cluster, target: RequestTarget, body: Json, options: WriteOptions): ManagedObject {
-  const config = decode(body, target);
+  const config = decodeBody(body, target);
   const { kind, subresource } = target;
   const live = cluster.store.get(kind, target.namespace, target.name);
   if (memberAt(config, "metadata", "managedFields") !== null)
@@ -296,72 +280,3 @@ const writerOf = (
   subresource,
   time: cluster.time(),
 });
-
-/** The body as an object of the target's kind and place, or a refusal that says what does not fit. */
-function decode(body: Json, { kind, namespace, name }: RequestTarget): JsonObject {
-  if (!isObject(body)) throw statusError("BadRequest", "the body of the request is not an object");
-  const apiVersion = apiVersionOf(kind);
-  const given = { apiVersion: body["apiVersion"] ?? apiVersion, kind: body["kind"] ?? kind.kind };
-  if (given.apiVersion !== apiVersion || given.kind !== kind.kind) {
-    throw statusError(
-      "BadRequest",
-      `${String(given.kind)} in version "${String(given.apiVersion)}" cannot be handled as a ${kind.kind} in version "${apiVersion}"`,
-    );
-  }
-  const metadata = isObject(body["metadata"]) ? body["metadata"] : {};
-  const inside = textOf(metadata["namespace"]) ?? "";
-  if (kind.scope === "Namespaced" && inside !== "" && inside !== namespace) {
-    throw statusError(
-      "BadRequest",
-      "the namespace of the provided object does not match the namespace sent on the request",
-    );
-  }
-  const called = textOf(metadata["name"]) ?? "";
-  if (name !== "" && called !== "" && called !== name) {
-    throw statusError("BadRequest", `the name of the object (${called}) does not match the name on the URL (${name})`);
-  }
-  const { namespace: _, ...rest } = metadata;
-  const place = namespace === null ? {} : { namespace };
-  return { ...body, ...given, metadata: { ...rest, name: called === "" ? name : called, ...place } };
-}
-
-function named(cluster: Cluster, object: JsonObject): JsonObject {
-  const prefix = textOf(memberAt(object, "metadata", "generateName")) ?? "";
-  if (objectName(object) !== "" || prefix === "") return object;
-  const suffix = cluster.serial().toString(36).padStart(5, "0").slice(-5);
-  return { ...object, metadata: { ...(object["metadata"] as JsonObject), name: prefix + suffix } };
-}
-
-/** Refuses a creation in a namespace that is not there, or going. */
-function requireNamespace(cluster: Cluster, target: RequestTarget): void {
-  if (target.namespace === null) return;
-  const kind = cluster.kinds.find("", "v1", "namespaces") as ServedKind;
-  const namespace = cluster.store.get(kind, null, target.namespace);
-  if (namespace === null)
-    throw notFound({ group: "", resource: "namespaces", kind: "Namespace", name: target.namespace });
-  if (memberAt(namespace, "metadata", "deletionTimestamp") === null) return;
-  const because = `unable to create new content in namespace ${target.namespace} because it is being terminated`;
-  const message = `namespace ${target.namespace} is being terminated`;
-  throw forbidden(referenceTo(target), because, [
-    { reason: "NamespaceTerminating", message, field: "metadata.namespace" },
-  ]);
-}
-
-/** A uid in the body is a condition. */
-function requireSameUid(body: JsonObject, live: JsonObject | null, target: RequestTarget): void {
-  const uid = textOf(memberAt(body, "metadata", "uid")) ?? "";
-  const found = live === null ? "" : objectUid(live);
-  if (uid === "" || uid === found) return;
-  const stands = live === null ? "no existing object was found" : `and the existing object has uid ${found}`;
-  throw conflict(referenceTo(target), `uid mismatch: the provided object specified uid ${uid}, and ${stands}`);
-}
-
-/** Optimistic locking: a version in the body is a condition, where something stands already. */
-function requireSameVersion(body: JsonObject, live: JsonObject | null, target: RequestTarget): void {
-  const version = textOf(memberAt(body, "metadata", "resourceVersion")) ?? "";
-  if (live === null || version === "" || version === memberAt(live, "metadata", "resourceVersion")) return;
-  throw conflict(
-    referenceTo(target),
-    "the object has been modified; please apply your changes to the latest version and try again",
-  );
-}

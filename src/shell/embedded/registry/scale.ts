@@ -2,7 +2,8 @@ import { type Json, type JsonObject, memberAt } from "../../../core/model/json.t
 import { statusError } from "../api/status.ts";
 import { mergePatch } from "../apply/patch.ts";
 import type { Cluster } from "../storage/cluster.ts";
-import { patch, type RequestTarget, read, type WriteOptions, type WriteOutcome } from "./objects.ts";
+import { patch, read, type WriteOptions, type WriteOutcome } from "./objects.ts";
+import type { RequestTarget } from "./preconditions.ts";
 
 /** The `scale` view of a workload: what `kubectl scale` and autoscalers read and write. */
 export function scaleOf(object: JsonObject): JsonObject {

@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { killGroup } from "../../host/process-group.ts";
+import { killGroup } from "../../host/system.ts";
 import { isObjectId } from "../model/commit-object.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 import { type Git, spawnGit } from "./process.ts";

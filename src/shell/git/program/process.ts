@@ -1,7 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { devNull } from "node:os";
 import { Readable } from "node:stream";
-import { killGroup, startGroup } from "../../host/process-group.ts";
+import { killGroup, startGroup } from "../../host/system.ts";
 import { redact } from "../model/address.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 

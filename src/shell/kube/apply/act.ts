@@ -3,30 +3,24 @@ import {
   claimRefusal,
   type InventoryChange,
   type InventoryChanges,
-  isOutdatedAction,
   withChanges,
 } from "../../../core/apply/claim.ts";
 import {
   claimedEntry,
-  inventoryEntryOf,
   type RemovalTask,
   type TaskResult,
   type WriteTask,
 } from "../../../core/apply/inventory-entry.ts";
-import { decideTakeover, otherOwners, type TakeoverDecision } from "../../../core/apply/takeover.ts";
-import type { Inventory, InventoryEntry, InventoryPlacement } from "../../../core/model/inventory.ts";
-import { memberAt, textOf } from "../../../core/model/json.ts";
-import { type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
-import type { ClusterActions, PlacementActions, RenderedManifest } from "../../../core/model/plan.ts";
-import type { Digest, Sequence } from "../../../core/model/value.ts";
+import type { Inventory, InventoryEntry } from "../../../core/model/inventory.ts";
+import type { ObjectKey } from "../../../core/model/manifest.ts";
+import type { ClusterActions, PlacementActions } from "../../../core/model/plan.ts";
 import type { Receipt } from "../../reconcile/ports.ts";
-import { anyResourceOf, resourceOf, type ServedResources } from "../client/discovery.ts";
+import { resourceOf, type ServedResources } from "../client/discovery.ts";
 import { contactFailureOf } from "../client/member-unreachable.ts";
 import { readInventory, type StoredInventory, writeInventory } from "../inventory/inventory.ts";
 import { clusterUidOf, kubeSystem } from "../watch/observe.ts";
-import type { ApplyContext } from "./apply-context.ts";
 import { applyAll } from "./apply-objects.ts";
-import { absent, type LookupResult, lookUpAll } from "./lookup.ts";
+import { type ClaimedAction, type InitialContext, planTasks } from "./plan-tasks.ts";
 import { removeAll } from "./remove-objects.ts";
 
 /**
@@ -60,25 +54,12 @@ export async function actOn(context: InitialContext): Promise<Receipt> {
   }
 }
 
-/** The context before the inventory is read. */
-type InitialContext = Omit<ApplyContext, "asOf">;
-
 type Counts = { -readonly [key in "created" | "configured" | "deleted" | "released" | "failed"]: number };
-
-/** An action whose claim is written. */
-interface Ready {
-  readonly claimed: StoredInventory;
-  readonly accepted: readonly PlacementActions[];
-  readonly writes: readonly WriteTask[];
-  readonly removals: readonly RemovalTask[];
-  /** Names the placements with a later action; null when there are none. */
-  readonly outdated: string | null;
-}
 
 const maxConflicts = 5;
 
 /** Checks the cluster's identity and the claim's sequence, looks up what exists, and claims; a text says why nothing may be done. */
-async function prepare(context: InitialContext): Promise<Ready | string> {
+async function prepare(context: InitialContext): Promise<ClaimedAction | string> {
   const { client, actions } = context;
   const [identity, first] = await Promise.all([
     client.request({ method: "GET", path: kubeSystem }),
@@ -93,7 +74,7 @@ async function prepare(context: InitialContext): Promise<Ready | string> {
     if (stored.kind === "refused") return `its inventory cannot be read: ${stored.message}`;
     const refusal = claimRefusal(actions, stored.inventory);
     if (refusal !== null) return refusal;
-    const plan = await planFor(context, stored.inventory, earlier, await servedFor(context));
+    const plan = await planTasks(context, stored.inventory, earlier, await servedFor(context));
     const claim = withChanges(stored.inventory, claimChanges(context, plan), actions);
     const written = await writeInventory(client, stored, claim);
     if (written.kind === "written") return { ...plan, claimed: written.stored };
@@ -110,88 +91,9 @@ async function servedFor({ client, discovery, actions }: InitialContext): Promis
   return isKnown ? known : discovery.refresh(client);
 }
 
-/** Decides which placements are current, what to write and how, and what to remove. */
-async function planFor(
-  context: InitialContext,
-  inventory: Inventory,
-  earlier: Inventory | null,
-  served: ServedResources,
-): Promise<Omit<Ready, "claimed">> {
-  const { client, actions } = context;
-  const isLate = (it: PlacementActions): boolean =>
-    isOutdatedAction(it, actions, inventory) ||
-    // It was there at first: a later action has removed it since.
-    (earlier?.placements.has(it.placement) === true && !inventory.placements.has(it.placement));
-  const late = actions.placements.filter(isLate);
-  const accepted = late.length === 0 ? actions.placements : actions.placements.filter((it) => !isLate(it));
-  // A report on differences never writes anything (`apply/README.md#c-1`).
-  const wanted = accepted
-    .filter((it) => it.applyStrategy.type !== "ReportDiff")
-    .flatMap((action) =>
-      action.apply.map((item) => ({ action, item, before: inventoryEntryOf(inventory, action, item.key) })),
-    );
-  const unknown = wanted.filter((it) => it.before === null || it.before.uid === null || isRepair(it));
-  const found = await lookUpAll(
-    client,
-    served,
-    unknown.map(({ item }) => item.id),
-  );
-  const rivalOf = otherOwners(inventory, accepted, (key) => (found.get(key) ?? absent).kind === "absent");
-  const writes = wanted.map(({ action, item, before }): WriteTask => {
-    const there = found.get(item.key) ?? absent;
-    const known = before !== null && before.uid !== null;
-    if (known && (there.kind === "unknown" || !isRepair({ item, before }) || uidIn(there) === before.uid)) {
-      const decision = { kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const;
-      return { id: item.id, action, item, before, takeover: decision };
-    }
-    const rival = known ? null : rivalOf(item.key, action);
-    const twin = before ?? twinOf(there, inventory.placements.get(action.placement));
-    const entry = twin ?? (isUnlisted(action, inventory) ? lostEntry(item.id.version) : null);
-    const decision = decideTakeover(there, { ...actions, action, entry, rival });
-    const earlier = known && isCreation(decision) ? unmade(before, action) : isKept(there, decision) ? entry : before;
-    return { id: item.id, action, item, before: earlier, takeover: decision };
-  });
-  const removals = [...removalsOf(accepted, inventory), ...recoveriesOf(accepted, inventory, served)];
-  return { accepted, writes, removals, outdated: outdatedText(late) };
-}
-
-interface Wanted {
-  readonly item: RenderedManifest;
-  readonly before: InventoryEntry | null;
-}
-
-/**
- * Whether what stands there already is written again: others changed it, or it is gone. What is made anew is claimed without
- * a uid, so that it stays ours although its result is lost.
- */
-const isRepair = ({ item, before }: Wanted): boolean =>
-  before?.outcome.kind === "applied" && before.digest === item.digest;
-
-const isCreation = (decision: TakeoverDecision): boolean => decision.kind === "write" && decision.uid === null;
-
-/** What is known of an object that is gone: whatever stands there by our mark from now on is what we make. */
-const unmade = (before: InventoryEntry, { sequence }: PlacementActions): InventoryEntry => ({
-  ...before,
-  sequence,
-  uid: null,
-  adopted: false,
-  fingerprint: null,
-});
-
-const uidIn = (found: LookupResult): string | null =>
-  found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
-
-/** The entry of the same object under another key: what was served in one group is served in another one too. */
-function twinOf(found: LookupResult, carried: InventoryPlacement | undefined): InventoryEntry | null {
-  const uid = uidIn(found);
-  if (uid === null || carried === undefined) return null;
-  for (const entry of carried.entries.values()) if (entry.uid === uid) return entry;
-  return null;
-}
-
 /** Whether the object of a removal stays in its placement under another key. */
 function carriedBeside(
-  { claimed, removals }: Ready,
+  { claimed, removals }: ClaimedAction,
   writes: ReadonlyMap<WriteTask, TaskResult>,
 ): (it: RemovalTask) => boolean {
   const goes = new Set(removals.map(({ action, departure }) => `${action.placement} ${departure.key}`));
@@ -206,68 +108,10 @@ function carriedBeside(
   return ({ action, entry }) => entry.uid !== null && kept.has(`${action.placement} ${entry.uid}`);
 }
 
-/** Whether the inventory does not list a placement: it was never here, or the inventory was deleted. */
-const isUnlisted = ({ placement }: PlacementActions, { placements }: Inventory): boolean => !placements.has(placement);
-
-/** The entry that a lost inventory may have had: ours if it has our mark, and possibly adopted. */
-const lostEntry = (version: string): InventoryEntry => ({
-  version,
-  digest: "" as Digest,
-  uid: null,
-  adopted: true,
-  sequence: 0 as Sequence,
-  fingerprint: null,
-  outcome: { kind: "claimed" },
-});
-
-/** An object that is created now, or taken from others, is not the one of the lost entry. */
-const isKept = (found: LookupResult, decision: TakeoverDecision): boolean =>
-  found.kind === "unknown" || (decision.kind === "write" && decision.uid !== null && decision.live === null);
-
-/** Objects to recover: claimed like any other, so that nothing is lost on interruption, and then looked up by their marks. */
-const recoveriesOf = (
-  accepted: readonly PlacementActions[],
-  inventory: Inventory,
-  served: ServedResources,
-): readonly RemovalTask[] =>
-  accepted
-    .filter((it) => isUnlisted(it, inventory))
-    .flatMap((action) =>
-      action.recover.map((object): RemovalTask => {
-        const id = { ...object, version: anyResourceOf(served, object)?.version ?? "" };
-        const departure = {
-          id,
-          key: objectKey(id),
-          uid: null,
-          how: "release",
-          confirmed: false,
-          takesAlong: [],
-        } as const;
-        return { id, action, departure, entry: lostEntry(id.version) };
-      }),
-    );
-
-/** Only what the inventory lists can be removed (`plan/README.md#d-1`). */
-const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory): readonly RemovalTask[] =>
-  accepted.flatMap((action) =>
-    action.remove.flatMap((departure): readonly RemovalTask[] => {
-      const entry = inventoryEntryOf(inventory, action, departure.key);
-      return entry === null ? [] : [{ id: departure.id, action, departure, entry }];
-    }),
-  );
-
-const outdatedText = (late: readonly PlacementActions[]): string | null =>
-  late.length === 0
-    ? null
-    : `superseded by a later action for placement ${late
-        .slice(0, 5)
-        .map((it) => it.placement)
-        .join(", ")}`;
-
 /** The claim: everything that is about to be written, in addition to what was there. */
 function claimChanges(
   context: InitialContext,
-  { accepted, writes, removals }: Omit<Ready, "claimed">,
+  { accepted, writes, removals }: Omit<ClaimedAction, "claimed">,
 ): InventoryChanges {
   const entries = new Map(accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>()]));
   for (const { action, departure, entry } of removals) entries.get(action)?.set(departure.key, entry);
@@ -277,7 +121,7 @@ function claimChanges(
 }
 
 function resultChanges(
-  { accepted }: Ready,
+  { accepted }: ClaimedAction,
   writes: ReadonlyMap<WriteTask, TaskResult>,
   removals: ReadonlyMap<RemovalTask, TaskResult>,
 ): InventoryChanges {

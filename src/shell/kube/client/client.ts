@@ -2,6 +2,7 @@ import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf }
 import { parseBoundedJson } from "./bounded-json.ts";
 import { type Limiter, limiter, socketsPerMember } from "./concurrency.ts";
 import type { Access, AccessFailure, Connection } from "./connection.ts";
+import { listPages } from "./list-pages.ts";
 import { MemberUnreachable } from "./member-unreachable.ts";
 import {
   type Deadlines,
@@ -58,7 +59,7 @@ export interface Client {
 }
 
 /** A whole list. */
-interface Listing {
+export interface Listing {
   readonly kind: "listed";
   readonly items: readonly JsonObject[];
   /** Of the member when the list began. */
@@ -95,10 +96,13 @@ export interface OpenWatch {
 
 /** The content type of a server-side apply. */
 export const applyPatch = "application/apply-patch+yaml";
+
 /** The content type of a patch of RFC 6902. */
 export const jsonPatch = "application/json-patch+json";
+
 /** Only the metadata of objects; a server that does not support it sends whole objects, which contain the metadata too. */
 export const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+
 /** {@link metadataOnly}, of lists. */
 export const metadataListOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
@@ -142,6 +146,7 @@ function clientOf(session: Session, signal: AbortSignal | null): Client {
 }
 
 const maxAttempts = 5;
+
 const maxRetryWaitMs = 10_000;
 
 /**
@@ -312,41 +317,4 @@ function failureOf(status: number, body: JsonObject | null): ApiFailure {
 function parsed(text: string): JsonObject | null {
   const value = parseBoundedJson(text);
   return isObject(value) ? value : null;
-}
-
-const pageSize = 500;
-const maxPages = 2_000;
-const maxRestarts = 3;
-
-async function listPages(
-  request: (it: ApiRequest) => Promise<ApiResponse>,
-  { path, labelSelector, accept }: CollectionRequest,
-): Promise<Listing | ApiFailure> {
-  let items: JsonObject[] = [];
-  let restarts = 0;
-  let next = "";
-  for (let page = 0; page < maxPages; page += 1) {
-    const query: Record<string, string> = { limit: String(pageSize) };
-    if (labelSelector !== undefined) query["labelSelector"] = labelSelector;
-    if (next !== "") query["continue"] = next;
-    const answer = await request({ method: "GET", path, query, ...(accept === undefined ? {} : { accept }) });
-    if (answer.kind === "refused") {
-      // The continue token has expired: start again, since a partial list is not used.
-      if (answer.status !== 410 || next === "" || restarts >= maxRestarts) return answer;
-      [items, next, restarts] = [[], "", restarts + 1];
-      continue;
-    }
-    items.push(...itemsOf(answer.body, path));
-    next = textOf(memberAt(answer.body, "metadata", "continue")) ?? "";
-    const resourceVersion = textOf(memberAt(answer.body, "metadata", "resourceVersion")) ?? "";
-    if (next === "") return { kind: "listed", items, resourceVersion };
-  }
-  throw new MemberUnreachable("Unintelligible", `its list of ${path} does not end`);
-}
-
-/** An empty metadata list has `null` items; anything else without items is not a list. */
-function itemsOf({ kind, items }: JsonObject, path: string): readonly JsonObject[] {
-  if (Array.isArray(items)) return items.filter(isObject);
-  if (items === null && textOf(kind)?.endsWith("List") === true) return [];
-  throw new MemberUnreachable("Unintelligible", `its list of ${path} has no items`);
 }

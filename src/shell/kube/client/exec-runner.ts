@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import path from "node:path";
 import { canonicalJson } from "../../../core/model/json.ts";
-import { killGroup, startGroup } from "../../host/process-group.ts";
+import { killGroup, startGroup } from "../../host/system.ts";
 import { type Limiter, limiter } from "./concurrency.ts";
 import {
   credentialFailure,
