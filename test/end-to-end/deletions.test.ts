@@ -23,7 +23,7 @@ describe("what is taken out of the repository", () => {
     expect(Object.keys(lossOf(held))).toEqual(["prod-eu-1", "prod-us-1"]);
     expect(run.out).toContain("payments is being removed from prod-eu-1, prod-us-1\n");
     expect(run.out).toContain("prod-us-1: 5 deleted\n");
-    expect(stage.hub.stateLog(1)).toMatch(/^payments is gone from every member\n/);
+    expect(stage.hub.stateLog(1)).toMatch(/^payments is removed from every member\n/);
     expect(stage.hub.stateLog(1)).toContain(`Source-Commit: ${commit}\n`);
     expect(stage.hub.statePaths().filter((it) => it.includes("payments/"))).not.toContain("placements/payments/");
     expect((await stage.run("get", "placements")).out).not.toContain("payments");

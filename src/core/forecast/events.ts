@@ -55,10 +55,9 @@ export interface ForecastPass {
 }
 
 /** The events of one pass, in causal order. */
-export function eventsOf({ placement, run }: RolloutFocus, passage: ForecastPass): readonly ForecastEvent[] {
-  const { before, after, now } = passage;
-  const story =
-    run === null ? ofPlacement(placement, passage) : ofRun(before.runs.get(run), after.runs.get(run), passage);
+export function eventsOf({ placement, run }: RolloutFocus, pass: ForecastPass): readonly ForecastEvent[] {
+  const { before, after, now } = pass;
+  const story = run === null ? ofPlacement(placement, pass) : ofRun(before.runs.get(run), after.runs.get(run), pass);
   return [...story].map((it) => ({ at: now, ...it }));
 }
 
@@ -98,7 +97,7 @@ const none: PlacementRecord["bindings"] = new Map();
 const isAsBefore = (is: Binding, was: Binding | undefined, claim: (it: Binding) => boolean): boolean =>
   was !== undefined && was.target?.sequence === is.target?.sequence && claim(was);
 
-function* ofRun(was: RunRecord | undefined, is: RunRecord | undefined, passage: ForecastPass): Generator<Happening> {
+function* ofRun(was: RunRecord | undefined, is: RunRecord | undefined, pass: ForecastPass): Generator<Happening> {
   if (is === undefined) return;
   const { plan, end } = is;
   if (plan !== null && was?.plan == null) {
@@ -110,10 +109,10 @@ function* ofRun(was: RunRecord | undefined, is: RunRecord | undefined, passage: 
     const progress = is.stages[at];
     if (progress !== undefined && progress !== was?.stages[at])
       yield* ofStage({ stage, was: was?.stages[at], is: progress, run: is });
-    yield* failuresIn(stage, progress, is, passage);
+    yield* failuresIn(stage, progress, is, pass);
   }
   yield* ofDeletion(was, is);
-  yield* holdsOf(is, passage);
+  yield* blockedOf(is, pass);
   if (end === null || was?.end != null) return;
   if (end.kind === "succeeded") yield { kind: "succeeded" };
   else if (end.kind === "superseded") yield { kind: "failed", because: `run ${end.by} has taken over its clusters` };
@@ -184,12 +183,12 @@ function* ofDeletion(was: RunRecord | undefined, { deletion }: RunRecord): Gener
 }
 
 /** Why nothing new starts, unless only time is needed. Repeated when the reason changes. */
-function* holdsOf({ key }: RunRecord, { reasons }: ForecastPass): Generator<Happening> {
+function* blockedOf({ key }: RunRecord, { reasons }: ForecastPass): Generator<Happening> {
   for (const it of reasons) {
-    if (it.kind !== "run" || it.run !== key || !isHold(it.wait)) continue;
+    if (it.kind !== "run" || it.run !== key || !isBlocking(it.wait)) continue;
     yield { kind: "holds", stage: "stage" in it.wait ? it.wait.stage : null, because: waitText(it.wait) };
   }
 }
 
-const isHold = ({ kind }: RunWait): boolean =>
+const isBlocking = ({ kind }: RunWait): boolean =>
   kind === "planning" || kind === "failures" || kind === "stuck" || kind === "held";

@@ -38,18 +38,23 @@ export interface ForecastSetup extends Assumptions {
  */
 export function forecast(world: World, setup: ForecastSetup): Forecast {
   const horizon = later(world.now, setup.until);
-  let scene: ForecastState = { now: world.now, ledger: world.ledger, members: membersAsRecorded(world, setup) };
-  const tale = newTimeline(world, setup.focus);
+  let state: ForecastState = { now: world.now, ledger: world.ledger, members: membersAsRecorded(world, setup) };
+  const timeline = newTimeline(world, setup.focus);
   for (let passes = 1; passes <= setup.mostPasses; passes++) {
-    const step = passIn(scene, world, setup);
-    if ("ending" in step) return finishedForecast(tale, step.ending, passes);
-    recordPass(tale, { before: scene.ledger, after: step.scene.ledger, reasons: step.plan.reasons, now: scene.now });
-    scene = step.scene;
+    const step = passIn(state, world, setup);
+    if ("ending" in step) return finishedForecast(timeline, step.ending, passes);
+    recordPass(timeline, {
+      before: state.ledger,
+      after: step.state.ledger,
+      reasons: step.plan.reasons,
+      now: state.now,
+    });
+    state = step.state;
     const ending = endingOf(step, horizon, setup);
-    if (ending !== null) return finishedForecast(tale, ending, passes);
-    if (!step.hasMoved) scene = { ...scene, now: step.next ?? scene.now };
+    if (ending !== null) return finishedForecast(timeline, ending, passes);
+    if (!step.hasMoved) state = { ...state, now: step.next ?? state.now };
   }
-  return finishedForecast(tale, { kind: "passes" }, setup.mostPasses);
+  return finishedForecast(timeline, { kind: "passes" }, setup.mostPasses);
 }
 
 /** The forecast's world between two passes. */
@@ -61,7 +66,7 @@ interface ForecastState {
 
 interface Step {
   readonly plan: Plan;
-  readonly scene: ForecastState;
+  readonly state: ForecastState;
   readonly hasMoved: boolean;
   /** When something next happens by itself; null when nothing does. */
   readonly next: Instant | null;
@@ -88,20 +93,20 @@ function passIn(before: ForecastState, world: World, setup: ForecastSetup): Step
     const member = members.get(it.cluster);
     if (member !== undefined) members.set(it.cluster, afterActions(member, it, { now, landing: setup.landing }));
   }
-  const scene = { now, ledger: decided.ledger, members };
+  const state = { now, ledger: decided.ledger, members };
   const turns = [...members.values()].map(nextHealthChange);
   const wake = decided.wakeAt === null ? null : (Math.max(decided.wakeAt, later(now, seconds(1))) as Instant);
   const next = earliest(wake, nextApproval(decided.ledger, now, setup), ...turns);
-  return { plan: decided, scene, hasMoved: decided.decides || decided.actions.length > 0, next };
+  return { plan: decided, state, hasMoved: decided.decides || decided.actions.length > 0, next };
 }
 
 function endingOf(step: Step, horizon: Instant, { focus }: ForecastSetup): Ending | null {
-  const { scene, next, hasMoved, plan: decided } = step;
-  const end = focus.run === null ? null : (scene.ledger.runs.get(focus.run)?.end ?? null);
+  const { state, next, hasMoved, plan: decided } = step;
+  const end = focus.run === null ? null : (state.ledger.runs.get(focus.run)?.end ?? null);
   if (end !== null) return end.kind === "succeeded" ? { kind: "done" } : { kind: "failed" };
   if (hasMoved) return null;
-  const isOpen = reasonsOn(focus, decided.reasons, scene.ledger).some((it) => weightOf(it) !== "notice");
-  const isToBreak = [...scene.members.values()].some((it) => it.fate.kind === "breaks");
+  const isOpen = reasonsOn(focus, decided.reasons, state.ledger).some((it) => weightOf(it) !== "notice");
+  const isToBreak = [...state.members.values()].some((it) => it.fate.kind === "breaks");
   if (focus.run === null && !isOpen && (!isToBreak || next === null || next > horizon)) return { kind: "done" };
   if (next === null) return { kind: "waits" };
   return next > horizon ? { kind: "time", next } : null;

@@ -79,7 +79,7 @@ export function afterActions(member: VirtualMember, actions: ClusterActions, lan
   const { seen } = member;
   if (seen.kind !== "reached") return member;
   const placements = new Map(seen.inventory.placements);
-  const site: MemberDraft = {
+  const draft: MemberDraft = {
     member,
     actions,
     objects: new Map(seen.objects),
@@ -87,9 +87,9 @@ export function afterActions(member: VirtualMember, actions: ClusterActions, lan
     landing,
   };
   for (const it of actions.placements)
-    placements.set(it.placement, carriedAfter(it, placements.get(it.placement), site));
+    placements.set(it.placement, carriedAfter(it, placements.get(it.placement), draft));
   const inventory = { fleet: actions.fleet, epoch: actions.epoch, placements };
-  return { ...member, seen: { ...seen, inventory, objects: site.objects }, coming: site.coming };
+  return { ...member, seen: { ...seen, inventory, objects: draft.objects }, coming: draft.coming };
 }
 
 interface MemberDraft {
@@ -103,14 +103,14 @@ interface MemberDraft {
 function carriedAfter(
   action: PlacementActions,
   before: InventoryPlacement | undefined,
-  site: MemberDraft,
+  draft: MemberDraft,
 ): InventoryPlacement {
   const entries = new Map(before?.entries);
-  for (const item of action.apply) entries.set(item.key, written(item, entries.get(item.key), action, site));
+  for (const item of action.apply) entries.set(item.key, written(item, entries.get(item.key), action, draft));
   for (const { key } of action.remove) {
     entries.delete(key);
-    site.objects.delete(key);
-    site.coming.delete(key);
+    draft.objects.delete(key);
+    draft.coming.delete(key);
   }
   for (const key of action.forget) entries.delete(key);
   return { sequence: action.sequence, digest: action.digest ?? before?.digest ?? digestOf([]), entries };

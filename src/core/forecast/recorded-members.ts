@@ -38,26 +38,26 @@ export interface Assumptions {
  * Every member as the ledger has it: with the objects and health that it last reported; what was in progress becomes
  * available. A recorded failure lasts until the next version, and an unreachable member stays unreachable.
  */
-export function membersAsRecorded(world: World, supposed: Assumptions): ReadonlyMap<ClusterName, VirtualMember> {
-  const scene: MemberInputs = { world, supposed, content: contentOf(world) };
-  return new Map([...world.intent.clusters.keys()].map((name) => [name, memberAsRecorded(name, scene)]));
+export function membersAsRecorded(world: World, assumed: Assumptions): ReadonlyMap<ClusterName, VirtualMember> {
+  const inputs: MemberInputs = { world, assumed, content: contentOf(world) };
+  return new Map([...world.intent.clusters.keys()].map((name) => [name, memberAsRecorded(name, inputs)]));
 }
 
 interface MemberInputs {
   readonly world: World;
-  readonly supposed: Assumptions;
+  readonly assumed: Assumptions;
   readonly content: Content;
 }
 
-function memberAsRecorded(name: ClusterName, scene: MemberInputs): VirtualMember {
-  const { world, supposed } = scene;
-  const fate = fateOf(supposed.failing.get(name), world.now);
+function memberAsRecorded(name: ClusterName, inputs: MemberInputs): VirtualMember {
+  const { world, assumed } = inputs;
+  const fate = fateOf(assumed.failing.get(name), world.now);
   const known = world.ledger.clusters.get(name);
-  const silence = silenceOf(known, supposed.silent.has(name));
+  const silence = silenceOf(known, assumed.silent.has(name));
   if (silence !== null) return { name, seen: silence, fate, coming: new Map() };
-  const hands: MemberBuilder = { name, fate, scene, placements: new Map(), objects: new Map(), coming: new Map() };
-  for (const it of world.ledger.placements.values()) carry(it, hands);
-  return { name, seen: reached(known, hands), fate, coming: hands.coming };
+  const builder: MemberBuilder = { name, fate, inputs, placements: new Map(), objects: new Map(), coming: new Map() };
+  for (const it of world.ledger.placements.values()) carry(it, builder);
+  return { name, seen: reached(known, builder), fate, coming: builder.coming };
 }
 
 function fateOf(failsAfter: DurationMs | null | undefined, now: Instant): MemberBehaviour {
@@ -75,8 +75,8 @@ function silenceOf(known: ClusterRecord | undefined, isSupposed: boolean): Obser
   return known?.kubeSystemUid == null ? { kind: "unreachable", code: "Unreachable", message } : null;
 }
 
-function reached(known: ClusterRecord | undefined, { name, scene, placements, objects }: MemberBuilder): Observation {
-  const { fleet, epoch } = scene.world.ledger;
+function reached(known: ClusterRecord | undefined, { name, inputs, placements, objects }: MemberBuilder): Observation {
+  const { fleet, epoch } = inputs.world.ledger;
   const joined = known?.kubeSystemUid ?? `forecast-${name}`;
   return {
     kind: "reached",
@@ -92,14 +92,14 @@ function reached(known: ClusterRecord | undefined, { name, scene, placements, ob
 interface MemberBuilder {
   readonly name: ClusterName;
   readonly fate: MemberBehaviour;
-  readonly scene: MemberInputs;
+  readonly inputs: MemberInputs;
   readonly placements: Map<PlacementKey, InventoryPlacement>;
   readonly objects: Map<ObjectKey, LiveObject>;
   readonly coming: Map<ObjectKey, HealthChange>;
 }
 
-function carry(placement: PlacementRecord, hands: MemberBuilder): void {
-  const binding = placement.bindings.get(hands.name);
+function carry(placement: PlacementRecord, builder: MemberBuilder): void {
+  const binding = placement.bindings.get(builder.name);
   if (binding === undefined) return;
   const { leaving, target, removal } = binding;
   const facts = saidOfTarget(binding);
@@ -108,22 +108,25 @@ function carry(placement: PlacementRecord, hands: MemberBuilder): void {
   const entries = new Map<ObjectKey, InventoryEntry>();
   for (const { id, released } of leaving) {
     const item = { id: { ...id, version: "v1" }, key: objectKey(id), digest: digestOf(["leaving"]) };
-    entries.set(item.key, { ...put(item, available, sequence, hands), adopted: released });
+    entries.set(item.key, { ...put(item, available, sequence, builder), adopted: released });
   }
   if (facts !== null && removal === null)
-    for (const it of carriedBy(binding, placement, hands.scene))
-      entries.set(it.key, { ...put(it, healthIn(facts, it.key), sequence, hands), adopted: isAdopted(facts, it.key) });
+    for (const it of carriedBy(binding, placement, builder.inputs))
+      entries.set(it.key, {
+        ...put(it, healthIn(facts, it.key), sequence, builder),
+        adopted: isAdopted(facts, it.key),
+      });
   const digest = isClaimed ? target.digest : digestOf([]);
-  if (isClaimed || entries.size > 0) hands.placements.set(placement.key, { sequence, digest, entries });
+  if (isClaimed || entries.size > 0) builder.placements.set(placement.key, { sequence, digest, entries });
 }
 
 /** Puts an object on the member, and gives its inventory entry. */
-function put(item: Carried, health: Health, sequence: Sequence, hands: MemberBuilder): InventoryEntry {
-  const { name, fate, scene, objects, coming } = hands;
-  const { fleet, epoch } = scene.world.ledger;
+function put(item: Carried, health: Health, sequence: Sequence, builder: MemberBuilder): InventoryEntry {
+  const { name, fate, inputs, objects, coming } = builder;
+  const { fleet, epoch } = inputs.world.ledger;
   const { entry, live } = carriedObject(name, item, sequence);
   objects.set(item.key, { ...live, health, mark: writeText({ fleet, epoch, sequence }) });
-  const at = later(scene.world.now, scene.supposed.landing);
+  const at = later(inputs.world.now, inputs.assumed.landing);
   if (health.phase === "progressing")
     coming.set(item.key, { at, health: fate.kind === "rejects" ? assumedFailure : available });
   return entry;

@@ -44,7 +44,7 @@ export interface Timeline {
   /** Clusters that had the placement available once, or had it when the forecast began. */
   readonly had: Set<ClusterName>;
   /** What delays the rollout at present: it becomes an event when it starts. */
-  holds: ReadonlySet<string>;
+  waits: ReadonlySet<string>;
   last: Pick<ForecastPass, "after" | "reasons" | "now">;
 }
 
@@ -53,24 +53,25 @@ export function newTimeline({ ledger, now }: World, focus: RolloutFocus): Timeli
   const bindings = ledger.placements.get(focus.placement)?.bindings ?? new Map();
   const had = new Set([...bindings.values()].filter((it) => it.target !== null).map((it) => it.cluster));
   const last = { after: ledger, reasons: [], now };
-  return { start: now, focus, events: [], unavailable: [], had, holds: new Set(), last };
+  return { start: now, focus, events: [], unavailable: [], had, waits: new Set(), last };
 }
 
 /** Adds the events of one pass. */
-export function recordPass(tale: Timeline, passage: ForecastPass): void {
-  const { now, after, reasons } = passage;
-  const holds = new Set<string>();
-  for (const it of eventsOf(tale.focus, passage)) {
-    const hold = it.kind === "holds" ? `${it.stage} ${it.because}` : null;
-    if (hold !== null) holds.add(hold);
-    if (hold === null || !tale.holds.has(hold)) tale.events.push(it);
+export function recordPass(timeline: Timeline, pass: ForecastPass): void {
+  const { now, after, reasons } = pass;
+  const waits = new Set<string>();
+  for (const it of eventsOf(timeline.focus, pass)) {
+    const waiting = it.kind === "holds" ? `${it.stage} ${it.because}` : null;
+    if (waiting !== null) waits.add(waiting);
+    if (waiting === null || !timeline.waits.has(waiting)) timeline.events.push(it);
   }
-  tale.holds = holds;
-  tale.last = { after, reasons: reasonsOn(tale.focus, reasons, after), now };
-  const clusters = unavailableIn(after, tale);
+  timeline.waits = waits;
+  timeline.last = { after, reasons: reasonsOn(timeline.focus, reasons, after), now };
+  const clusters = unavailableIn(after, timeline);
   // States without duration are dropped.
-  if (tale.unavailable.at(-1)?.at === now) tale.unavailable.pop();
-  if (!sameNames(tale.unavailable.at(-1)?.clusters ?? [], clusters)) tale.unavailable.push({ at: now, clusters });
+  if (timeline.unavailable.at(-1)?.at === now) timeline.unavailable.pop();
+  if (!sameNames(timeline.unavailable.at(-1)?.clusters ?? [], clusters))
+    timeline.unavailable.push({ at: now, clusters });
 }
 
 /** Reasons about the rollout or its clusters. */

@@ -33,51 +33,51 @@ const patience = seconds(20);
  * Rolls out two versions: a good one, through all stages with a wait and an approval, and a broken one, which stays in
  * its first stage and is rolled back. Every command is the one that people type.
  */
-export async function demoStagedRollout(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
-  await goodVersion(desk, terminal);
-  await badVersion(desk, terminal);
-  await rollBack(desk, terminal);
+export async function demoStagedRollout(demo: DemoEnvironment, terminal: Terminal): Promise<void> {
+  await goodVersion(demo, terminal);
+  await badVersion(demo, terminal);
+  await rollBack(demo, terminal);
 }
 
-async function goodVersion(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
-  desk.say(
+async function goodVersion(demo: DemoEnvironment, terminal: Terminal): Promise<void> {
+  demo.say(
     "Search is rolled out by update runs only. Its run starts: staging, five seconds to look at it, the quiet region.",
   );
   typed(terminal, "run start search-1 --push");
-  mustBeDone(await setRunState({ ...desk.work, name: "search-1", push: true }, "Run", terminal));
-  await desk.reconcile(patience);
+  mustBeDone(await setRunState({ ...demo.work, name: "search-1", push: true }, "Run", terminal));
+  await demo.reconcile(patience);
 
-  desk.say("Production needs an approval. The run shows what is done, what waits, and which file lets it continue.");
-  await describeRun(desk, "search-1", terminal);
+  demo.say("Production needs an approval. The run shows what is done, what waits, and which file lets it continue.");
+  await describeRun(demo, "search-1", terminal);
 
-  desk.say("Somebody commits that file. The rest of production follows, half of it at a time.");
-  await approve(desk, "search-1", "Let search go to production");
-  await desk.reconcile(patience);
+  demo.say("Somebody commits that file. The rest of production follows, half of it at a time.");
+  await approve(demo, "search-1", "Let search go to production");
+  await demo.reconcile(patience);
 }
 
-async function badVersion(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
-  desk.say("The next version of search never starts. The first cluster shows it, and no other cluster gets it.");
-  await desk.edit("resources/search/search.yaml", (it) =>
+async function badVersion(demo: DemoEnvironment, terminal: Terminal): Promise<void> {
+  demo.say("The next version of search never starts. The first cluster shows it, and no other cluster gets it.");
+  await demo.edit("resources/search/search.yaml", (it) =>
     // Two minutes is realistic, but too long for a demo.
     it
       .replace("search:4.2.0", "search:4.3.0-crash")
       .replace("progressDeadlineSeconds: 120", "progressDeadlineSeconds: 2"),
   );
-  await desk.push("Search 4.3.0");
+  await demo.push("Search 4.3.0");
   typed(terminal, "run create search-2 --placement search --strategy staging-first --state Run --push");
   const run = { name: "search-2", placement: "search", strategy: "staging-first", state: "Run" } as const;
-  mustBeDone(await createRun({ ...desk.work, ...run, push: true }, terminal));
-  await desk.reconcile(patience);
-  await describeRun(desk, "search-2", terminal);
+  mustBeDone(await createRun({ ...demo.work, ...run, push: true }, terminal));
+  await demo.reconcile(patience);
+  await describeRun(demo, "search-2", terminal);
 }
 
-async function rollBack(desk: DemoEnvironment, terminal: Terminal): Promise<void> {
-  desk.say("Back to the previous version. Stages that never got the broken one are passed over without an approval.");
+async function rollBack(demo: DemoEnvironment, terminal: Terminal): Promise<void> {
+  demo.say("Back to the previous version. Stages that never got the broken one are passed over without an approval.");
   typed(terminal, "run stop search-2 --push");
-  mustBeDone(await setRunState({ ...desk.work, name: "search-2", push: true }, "Stop", terminal));
+  mustBeDone(await setRunState({ ...demo.work, name: "search-2", push: true }, "Stop", terminal));
   typed(terminal, "rollback search --push");
-  mustBeDone(await rollback({ ...desk.work, placement: "search", push: true }, terminal));
-  await desk.reconcile(patience);
+  mustBeDone(await rollback({ ...demo.work, placement: "search", push: true }, terminal));
+  await demo.reconcile(patience);
 }
 
 const typed = (terminal: Terminal, command: string): void => terminal.out(`$ flotilla ${command}\n`);
@@ -85,22 +85,22 @@ const typed = (terminal: Terminal, command: string): void => terminal.out(`$ flo
 /** The commands say what is wrong themselves. */
 const mustBeDone = (code: ExitCode): void => assert(code === exitCodes.done, "a command of the demo does nothing");
 
-async function describeRun(desk: DemoEnvironment, name: string, terminal: Terminal): Promise<void> {
+async function describeRun(demo: DemoEnvironment, name: string, terminal: Terminal): Promise<void> {
   typed(terminal, `describe run ${name}`);
-  const ledger = await desk.ledger();
+  const ledger = await demo.ledger();
   const run = runNamed(ledger, name);
   for (const line of treeLines(runTree({ run, ledger, now: Date.now() as Instant }))) terminal.out(`${line}\n`);
-  terminal.out(requestTexts(run, desk.work.branch, { context: null, principal: desk.person }));
+  terminal.out(requestTexts(run, demo.work.branch, { context: null, principal: demo.person }));
 }
 
 /** Commits the approvals that a run needs, as `describe run` shows them. */
-async function approve(desk: DemoEnvironment, name: string, message: string): Promise<void> {
-  const requests = openGateRequests(runNamed(await desk.ledger(), name));
+async function approve(demo: DemoEnvironment, name: string, message: string): Promise<void> {
+  const requests = openGateRequests(runNamed(await demo.ledger(), name));
   for (const it of requests) {
-    const { path, text } = approvalFile(it, it.gate, desk.person);
-    await desk.edit(path, () => text);
+    const { path, text } = approvalFile(it, it.gate, demo.person);
+    await demo.edit(path, () => text);
   }
-  await desk.push(message);
+  await demo.push(message);
 }
 
 const runNamed = ({ runs }: Ledger, name: string): RunRecord =>

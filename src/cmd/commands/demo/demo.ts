@@ -73,7 +73,7 @@ async function setUp(folder: string): Promise<DemoSetup> {
 async function runDemo(stage: DemoSetup, terminal: Terminal): Promise<void> {
   const { clone, server } = stage;
   const say = (text: string): void => terminal.out(`\n== ${text}\n`);
-  const desk = environmentOf(stage, say, terminal);
+  const environment = environmentOf(stage, say, terminal);
 
   say("A repository describes a fleet and what runs on it. Somebody pushes it.");
   await push(clone, "Describe the fleet");
@@ -102,7 +102,7 @@ async function runDemo(stage: DemoSetup, terminal: Terminal): Promise<void> {
   broken.control({ faults: { down: false } });
   await reconcileOnce(stage, terminal);
 
-  await demoStagedRollout(desk, terminal);
+  await demoStagedRollout(environment, terminal);
 
   say("The fleet, as the state branch records it:");
   await showFleet(stage, terminal);
