@@ -27,12 +27,12 @@ describe("a member that", () => {
     {
       name: "refuses the token",
       faults: { unauthorized: true },
-      says: /^stuck: prod-us-1: credentials refused since .+Z: .+$/,
+      says: /^stuck: prod-us-1: credentials rejected since .+Z: .+$/,
     },
     {
       name: "answers 500",
       faults: { failWith: 500 },
-      says: /^stuck: prod-us-1: (unreachable|answers unintelligibly) since .+Z: .+$/,
+      says: /^stuck: prod-us-1: (unreachable|invalid response) since .+Z: .+$/,
     },
     { name: "never answers", faults: { hang: true }, says: /^stuck: prod-us-1: unreachable since .+Z: .+$/ },
   ];
@@ -100,7 +100,7 @@ describe("a member that", () => {
     await change("elsewhere");
     const run = await stage.reconcile();
     expect(run.code).toBe(3);
-    expect(run.out).toMatch(/^stuck: prod-us-1: is another cluster since .*$/m);
+    expect(run.out).toMatch(/^stuck: prod-us-1: a different cluster since .*$/m);
     expect(await stage.member(troubled).mutations()).toBe(0);
     const { "prod-us-1": _, ...rest } = await stage.differences(before);
     expect(rest).toEqual(changedOn(elsewhere));

@@ -41,7 +41,7 @@ test("is warned of at each start in one line, and what the line names mends it",
 
   const key = join(stage.folder, "reconciler-key");
   const [, make = "", add = "", head = ""] =
-    /make a key \((ssh-keygen .*?)\), in a clone flotilla (trust add .*?), then this command with --signing-key KEY, and the first time --accept-state "\$\((.*?)\)"/.exec(
+    /create a key \((ssh-keygen .*?)\), run flotilla (trust add .*?) in a clone, then this command with --signing-key KEY, the first time with --accept-state "\$\((.*?)\)"/.exec(
       warned.err,
     ) ?? [];
   inShell(`${make.replace("KEY", key)} -q`);

@@ -103,7 +103,7 @@ export function reasonText(reason: Reason): string {
     case "unhealthy":
       return `${reason.placement}: not available on ${reason.cluster} since ${instantText(reason.since)}: ${reason.message}`;
     case "unreachable":
-      return `${reason.cluster}: ${contactTexts[reason.code] ?? reason.code} since ${instantText(reason.since)}: ${reason.message}${contactFixes[reason.code] ?? ""}`;
+      return `${reason.cluster}: ${contactTexts[reason.code] ?? reason.code} since ${instantText(reason.since)}: ${reason.message}${reason.code === "Forbidden" ? "; check RBAC" : ""}`;
     case "adopted":
       return `${reason.placement}: took over on ${reason.cluster}: ${someNames(reason.objects.map(objectText))}`;
     case "leaving":
@@ -169,14 +169,13 @@ const runPlace = (wait: RunWait): string => ("stage" in wait && wait.stage !== n
 const contactTexts: Readonly<Record<string, string>> = {
   Unreachable: "unreachable",
   NoConnection: "no connection configured",
-  Unauthorized: "unauthorized (401)",
+  Unauthorized: "credentials rejected",
   Forbidden: "forbidden (403)",
   Unintelligible: "invalid response",
   IdentityChanged: "a different cluster",
 };
 
 const contactFixes: Readonly<Record<string, string>> = {
-  Unauthorized: "; check the credentials",
   Forbidden: "; check RBAC",
 };
 
