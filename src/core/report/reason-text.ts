@@ -175,9 +175,5 @@ const contactTexts: Readonly<Record<string, string>> = {
   IdentityChanged: "a different cluster",
 };
 
-const contactFixes: Readonly<Record<string, string>> = {
-  Forbidden: "; check RBAC",
-};
-
 const listed = (items: readonly string[], separator: string): string =>
   items.length === 0 ? "" : `: ${items.join(separator)}`;
