@@ -1,6 +1,6 @@
 import { markOf, writeText } from "../src/core/apply/mark.ts";
 import { applyOrder, removeOrder } from "../src/core/apply/waves.ts";
-import { mostOthers, type OtherObject } from "../src/core/model/deletion.ts";
+import { type ForeignObject, maxForeignObjects } from "../src/core/model/deletion.ts";
 import {
   emptyInventory,
   type FailureCode,
@@ -21,7 +21,7 @@ import {
   type ScopeTable,
 } from "../src/core/model/manifest.ts";
 import type { ContactCode, Health, LiveObject, Observation } from "../src/core/model/observation.ts";
-import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../src/core/model/plan.ts";
+import type { ClusterActions, ObjectRemoval, PlacementActions, RenderedManifest } from "../src/core/model/plan.ts";
 import { compareText, type Digest, type Instant, later, type PlacementKey, seconds } from "../src/core/model/value.ts";
 
 /** An object as it lives in a member. */
@@ -274,7 +274,7 @@ export class Member {
 
   private removeOne(
     action: PlacementActions,
-    departure: Departure,
+    departure: ObjectRemoval,
     entry: InventoryEntry,
     actions: ClusterActions,
   ): InventoryEntry | null {
@@ -294,10 +294,10 @@ export class Member {
     }
     if (live.mark === null) return lingering("DeletionRefused", "it does not carry our mark any more");
     const foreign = id.kind === "Namespace" ? this.foreignIn(id.name) : [];
-    const isConfirmed = (it: OtherObject): boolean =>
-      departure.takesAlong.some((other) => other.uid === it.uid && objectKey(other) === objectKey(it));
+    const isConfirmed = (it: ForeignObject): boolean =>
+      departure.cascadesTo.some((other) => other.uid === it.uid && objectKey(other) === objectKey(it));
     if (!foreign.every(isConfirmed)) {
-      const others = { count: foreign.length, objects: foreign.slice(0, mostOthers) };
+      const others = { count: foreign.length, objects: foreign.slice(0, maxForeignObjects) };
       const message = `it holds ${objectText(foreign[0] ?? id)}`;
       return { ...entry, outcome: { kind: "lingering", code: "NamespaceNotEmpty", message, others } };
     }
@@ -305,7 +305,7 @@ export class Member {
   }
 
   /** Objects of somebody else in a namespace. */
-  private foreignIn(namespace: string): readonly OtherObject[] {
+  private foreignIn(namespace: string): readonly ForeignObject[] {
     return [...this.objects]
       .map(([key, { uid, terminating }]) => ({ ...objectIdOf(key), uid, terminating }))
       .filter((it) => it.namespace === namespace && !it.terminating)

@@ -1,7 +1,7 @@
 import { emptyLedger } from "../src/core/model/ledger.ts";
 import { objectIdOf, objectText } from "../src/core/model/manifest.ts";
 import type { DisruptionBudget } from "../src/core/model/placement.ts";
-import type { Departure, PlacementActions } from "../src/core/model/plan.ts";
+import type { ObjectRemoval, PlacementActions } from "../src/core/model/plan.ts";
 import type { ApprovalFile } from "../src/core/model/trust.ts";
 import { runKey, strategyKey, type UpdateRunSpec } from "../src/core/model/update-run.ts";
 import {
@@ -228,8 +228,8 @@ function actionText(cluster: string, { placement, sequence, apply, remove, forge
   return `${cluster} ${placement}@${sequence}: ${parts.length === 0 ? "claim" : parts.join("; ")}`;
 }
 
-const alongText = (all: Departure["takesAlong"]): string =>
+const alongText = (all: ObjectRemoval["cascadesTo"]): string =>
   all.length === 0 ? "" : ` (along with ${all.map(objectText).join(", ")})`;
 
-const departureText = ({ id, how, uid, takesAlong }: Departure): string =>
-  `${how} ${objectText(id)}${uid === null ? " (uid unknown)" : ""}${alongText(takesAlong)}`;
+const departureText = ({ id, how, uid, cascadesTo }: ObjectRemoval): string =>
+  `${how} ${objectText(id)}${uid === null ? " (uid unknown)" : ""}${alongText(cascadesTo)}`;

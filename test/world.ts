@@ -4,15 +4,15 @@ import { check } from "../src/core/check/check.ts";
 import type { CommitFact, PathChange } from "../src/core/model/commit.ts";
 import { defaultFleet, type FleetSpec, type MemberCluster } from "../src/core/model/fleet.ts";
 import {
-  clusterDocument,
-  fleetDocument,
+  clusterDocumentKey,
+  fleetDocumentKey,
   type History,
   noHistory,
-  overrideDocument,
+  overrideDocumentKey,
   type PastDocument,
-  placementDocument,
-  runDocument,
-  strategyDocument,
+  placementDocumentKey,
+  runDocumentKey,
+  strategyDocumentKey,
 } from "../src/core/model/history.ts";
 import type { Hold, Intent } from "../src/core/model/intent.ts";
 import { emptyLedger, type Ledger } from "../src/core/model/ledger.ts";
@@ -173,17 +173,17 @@ export class World {
   /** Every document, by the path of its file. */
   private *standing(): Generator<readonly [string, PastDocument]> {
     if (this.fleet !== defaultFleet)
-      yield ["fleet.yaml", { key: fleetDocument, said: { kind: "fleet", fleet: this.fleet } }];
+      yield ["fleet.yaml", { key: fleetDocumentKey, said: { kind: "fleet", fleet: this.fleet } }];
     for (const it of this.clusters.values())
-      yield [it.source.path, { key: clusterDocument(it.name), said: { kind: "cluster", cluster: it } }];
+      yield [it.source.path, { key: clusterDocumentKey(it.name), said: { kind: "cluster", cluster: it } }];
     for (const it of this.placements.values())
-      yield [it.source.path, { key: placementDocument(it), said: { kind: "placement", placement: it } }];
+      yield [it.source.path, { key: placementDocumentKey(it), said: { kind: "placement", placement: it } }];
     for (const it of this.overrides.values())
-      yield [it.source.path, { key: overrideDocument(it), said: { kind: "override", override: it } }];
+      yield [it.source.path, { key: overrideDocumentKey(it), said: { kind: "override", override: it } }];
     for (const it of this.runs.values())
-      yield [it.source.path, { key: runDocument(it), said: { kind: "run", run: it } }];
+      yield [it.source.path, { key: runDocumentKey(it), said: { kind: "run", run: it } }];
     for (const it of this.strategies.values())
-      yield [it.source.path, { key: strategyDocument(it), said: { kind: "strategy", strategy: it } }];
+      yield [it.source.path, { key: strategyDocumentKey(it), said: { kind: "strategy", strategy: it } }];
     for (const it of this.evictions.values())
       yield [it.source.path, { key: objectKey(evictionId(it.name)), said: { kind: "eviction", eviction: it } }];
     for (const it of this.budgets.values())

@@ -160,9 +160,9 @@ async function scheduleAlone(): Promise<void> {
   const settings = { members: "record", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
   const ports = { repository: bare.repository, fleet: bare.fleet, clock: systemClock, ...unsigned };
   const { world } = await observe(ports, settings, bare.memory);
-  const candidates = [...world.intent.clusters.values()].map((cluster) => ({ cluster, trouble: null }));
+  const candidates = [...world.intent.clusters.values()].map((cluster) => ({ cluster, contactFailure: null }));
   const policies = [...world.intent.placements.values()].map((it) => it.spec.policy);
-  const cycleOf = (policy: (typeof policies)[number]) => ({ policy, candidates, standings: [], now: world.now });
+  const cycleOf = (policy: (typeof policies)[number]) => ({ policy, candidates, cycleBindings: [], now: world.now });
   const first = policies.map((policy) => ({ policy, outcome: schedule(cycleOf(policy), profiles.default) }));
   await measured("nothing", async () => {
     const lap = stopwatch();
@@ -172,7 +172,7 @@ async function scheduleAlone(): Promise<void> {
   await measured("idle", async () => {
     const lap = stopwatch();
     for (const { policy, outcome } of first) {
-      const standings = outcome.create.map((decision) => ({
+      const cycleBindings = outcome.create.map((decision) => ({
         cluster: decision.cluster,
         state: "Bound" as const,
         previousState: null,
@@ -180,7 +180,7 @@ async function scheduleAlone(): Promise<void> {
         obsolete: false,
         decision,
       }));
-      schedule({ ...cycleOf(policy), standings }, profiles.default);
+      schedule({ ...cycleOf(policy), cycleBindings }, profiles.default);
     }
     return { ...nothing, passes: first.length, plan: lap() };
   });

@@ -112,9 +112,9 @@ test("the workload has no problems, and its edits none either", () => {
 
 test("every placement is picked onto as many members as it should, and every member gets as many as the others", () => {
   const { clusters, placements } = intentOf(new Map(workloadOf(size)));
-  const candidates = [...clusters.values()].map((cluster) => ({ cluster, trouble: null }));
+  const candidates = [...clusters.values()].map((cluster) => ({ cluster, contactFailure: null }));
   const picks = [...placements.values()].flatMap(({ spec: { policy } }) => {
-    const { create } = schedule({ policy, candidates, standings: [], now: 0 as never }, profiles.default);
+    const { create } = schedule({ policy, candidates, cycleBindings: [], now: 0 as never }, profiles.default);
     expect(create).toHaveLength(10);
     return create.map((it) => it.cluster);
   });

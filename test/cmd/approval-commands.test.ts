@@ -15,7 +15,7 @@ import type { AnswerRecord, Request } from "../../src/core/model/trust.ts";
 import type { RunRecord } from "../../src/core/model/update-run.ts";
 import type { BlobId, ClusterName, Digest, Instant } from "../../src/core/model/value.ts";
 import { changeDigest } from "../../src/core/plan/approval/request-digest.ts";
-import { gateAnswer } from "../../src/core/trust/count.ts";
+import { unsignedAnswer } from "../../src/core/trust/count.ts";
 import { gateOf } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { temporaryFolder } from "../shell/git/hub.ts";
@@ -510,7 +510,7 @@ describe("without a trust file", () => {
         })),
       ).approvals;
       const rules = { unsigned: "allow", hasTrust: false, now: recently } as const;
-      const its = gateAnswer(files[0]?.digest ?? ("" as Digest), files, rules);
+      const its = unsignedAnswer(files[0]?.digest ?? ("" as Digest), files, rules);
       return its.kind === "void" ? its.because : its.kind;
     };
     expect((await flotilla("approve", "r")).code).toBe(0);

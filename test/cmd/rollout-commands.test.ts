@@ -643,7 +643,7 @@ describe("get and describe", () => {
       specDigest: "a".repeat(64) as Digest,
       kubeSystemUid: name,
       kubernetesVersion: "v1.36.3",
-      trouble: null,
+      contactFailure: null,
       conditions: [],
     });
     const recorded = ledgerOf([web([on("east", 3)])], [], [member("east"), member("west")]);

@@ -201,7 +201,7 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "does not ask who changed fleet.yaml",
     file: "src/core/plan/authors/inputs.ts",
-    find: "if (key !== fleetDocument) return null;",
+    find: "if (key !== fleetDocumentKey) return null;",
     replace: "if (key !== null) return null;",
     caughtBy: ["test/core/plan/approval/attacks-inputs.test.ts"],
   },

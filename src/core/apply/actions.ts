@@ -1,19 +1,19 @@
 import type { Binding, Target } from "../model/binding.ts";
-import type { OtherObject } from "../model/deletion.ts";
+import type { ForeignObject } from "../model/deletion.ts";
 import {
   type Inventory,
   type InventoryEntry,
   type InventoryPlacement,
-  isAwaited,
+  isRetryPending,
   maxTombstones,
 } from "../model/inventory.ts";
 import { kindKey, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { LiveObject, Observation } from "../model/observation.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
-import type { Departure, PlacementActions, RenderedManifest, World } from "../model/plan.ts";
+import type { ObjectRemoval, PlacementActions, RenderedManifest, World } from "../model/plan.ts";
 import type { Instant, PlacementKey, Sequence } from "../model/value.ts";
-import { isLeft } from "./fight.ts";
+import { isBackingOff } from "./fight.ts";
 import { isWriteOf, readWrite } from "./mark.ts";
 
 type Reached = Extract<Observation, { kind: "reached" }>;
@@ -33,7 +33,7 @@ export interface LiveComparison {
    * The objects of others whose deletion with a Namespace or CustomResourceDefinition was confirmed; null without a
    * confirmation.
    */
-  readonly confirmedOthers: (key: ObjectKey) => readonly OtherObject[] | null;
+  readonly confirmedOthers: (key: ObjectKey) => readonly ForeignObject[] | null;
   readonly applyStrategy: ApplyStrategy;
   readonly now: Instant;
   readonly patience: World["patience"];
@@ -51,7 +51,7 @@ export function placementActions(comparison: LiveComparison): PlacementActions |
   const carried = member.inventory.placements.get(placement) ?? null;
   if (binding.removal !== null) return withdraw(comparison, carried, binding.removal.sequence);
   const { target } = binding;
-  if (target === null || isAtRest(comparison)) return null;
+  if (target === null || isUpToDate(comparison)) return null;
 
   const claimed = isClaimed(carried, target);
   const desired = comparison.render();
@@ -72,7 +72,9 @@ const leavingIds = ({ leaving }: Binding): PlacementActions["recover"] => leavin
  * A quick test whether nothing has to be done for a binding: it is not admitted yet, or its member carries exactly its
  * target.
  */
-export function isAtRest(look: Pick<LiveComparison, "placement" | "binding" | "member" | "now" | "patience">): boolean {
+export function isUpToDate(
+  look: Pick<LiveComparison, "placement" | "binding" | "member" | "now" | "patience">,
+): boolean {
   const { binding, member } = look;
   const { target } = binding;
   if (binding.removal !== null) return false;
@@ -135,9 +137,9 @@ function isSettled(
 ): boolean {
   const live = member.objects.get(key);
   if (isGoing(live, entry)) return true;
-  if (entry.outcome.kind === "failed") return patience === "retryAt" && isAwaited(entry.outcome.retryAt, now);
+  if (entry.outcome.kind === "failed") return patience === "retryAt" && isRetryPending(entry.outcome.retryAt, now);
   if (entry.outcome.kind !== "applied") return false;
-  if (isLeft(entry.repairs, now)) return true;
+  if (isBackingOff(entry.repairs, now)) return true;
   if (live === undefined) return member.unlisted.has(kindKey(objectIdOf(key)));
   return live.uid === entry.uid && live.fingerprint === entry.fingerprint;
 }
@@ -161,7 +163,7 @@ function departures(
   carried: InventoryPlacement,
   keys: readonly ObjectKey[],
 ): Pick<PlacementActions, "remove" | "forget"> {
-  const remove: Departure[] = [];
+  const remove: ObjectRemoval[] = [];
   const forget: ObjectKey[] = [];
   for (const key of keys) {
     const entry = carried.entries.get(key);
@@ -205,14 +207,14 @@ function isDue(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry
     // A refused deletion is retried by every single run, and by a daemon once in a while.
     return outcome.code === "NamespaceNotEmpty" && (outcome.others === undefined || confirmedOthers(key) !== null);
   }
-  return outcome.kind !== "failed" || patience === "none" || !isAwaited(outcome.retryAt, now);
+  return outcome.kind !== "failed" || patience === "none" || !isRetryPending(outcome.retryAt, now);
 }
 
 /**
  * An adopted object is released, unless the placement said otherwise when this was decided, or a confirmation does
  * (`apply/README.md#takeover`).
  */
-function departure(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry): Departure {
+function departure(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry): ObjectRemoval {
   const { binding } = comparison;
   const others = comparison.confirmedOthers(key);
   const abandoned = binding.removal?.propagation === "Abandon";
@@ -223,7 +225,7 @@ function departure(comparison: LiveComparison, key: ObjectKey, entry: InventoryE
   const live = comparison.member.objects.get(key);
   // It is ours with a uid that was never recorded: that is looked up first, as for a claim without a result.
   const uid = live !== undefined && live.uid !== entry.uid ? null : entry.uid;
-  return { id, key, uid, how: keeps ? "release" : "delete", takesAlong: others ?? [] };
+  return { id, key, uid, how: keeps ? "release" : "delete", cascadesTo: others ?? [] };
 }
 
 /**

@@ -11,7 +11,7 @@ const firstPause = seconds(5);
 const longestPause = minutes(5);
 
 /** The repairs of an object, after one more. */
-export function repaired(before: Repairs | undefined, now: Instant): Repairs {
+export function afterRepair(before: Repairs | undefined, now: Instant): Repairs {
   if (before === undefined || isOver(before, now)) return { count: 1, since: now, last: now };
   const isEarly = before.count < fightFrom && now >= later(before.since, window);
   // The first of two repairs is too old to count.
@@ -20,7 +20,7 @@ export function repaired(before: Repairs | undefined, now: Instant): Repairs {
 }
 
 /** The same after a write that was no repair. */
-export const unrepaired = (before: Repairs | undefined, now: Instant): Repairs | undefined =>
+export const afterOtherWrite = (before: Repairs | undefined, now: Instant): Repairs | undefined =>
   before === undefined || isOver(before, now) ? undefined : before;
 
 const isOver = ({ last }: Repairs, now: Instant): boolean => now >= later(last, window);
@@ -33,19 +33,19 @@ export const isFight = (repairs: Repairs | undefined, now: Instant): repairs is 
  * Whether the next repair has to wait: in a fight, for 5, 10, 20 … seconds after the last one, at most 5 minutes. Only
  * another version is applied at once. A clock that was set back delays nothing.
  */
-export const isLeft = (repairs: Repairs | undefined, now: Instant): boolean =>
+export const isBackingOff = (repairs: Repairs | undefined, now: Instant): boolean =>
   isFight(repairs, now) && now >= repairs.last && now < nextRepair(repairs);
 
 const nextRepair = ({ count, last }: Repairs): Instant =>
   later(last, Math.min(firstPause * 2 ** Math.min(count - fightFrom, 30), longestPause) as DurationMs);
 
 /** When time alone changes something: the object may be repaired again, or the fight is over. */
-export const turnsOf = (repairs: Repairs): readonly Instant[] =>
+export const backoffTimes = (repairs: Repairs): readonly Instant[] =>
   repairs.count < fightFrom ? [] : [nextRepair(repairs), later(repairs.last, window)];
 
 /** When the fight is over if nothing more happens. */
 export const fightEnd = ({ last }: Repairs): Instant => later(last, window);
 
 /** The number of repairs, rounded down to 3, 6, 12, 24 …, so that it changes ever more rarely. */
-export const roughly = (count: number): number =>
+export const roundedRepairs = (count: number): number =>
   fightFrom * 2 ** Math.floor(Math.log2(Math.max(count / fightFrom, 1)));

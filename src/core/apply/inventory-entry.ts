@@ -2,10 +2,10 @@ import type { Inventory, InventoryEntry } from "../model/inventory.ts";
 import { memberAt, textOf } from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import { fieldManager } from "../model/names.ts";
-import type { Departure, PlacementActions, RenderedManifest } from "../model/plan.ts";
+import type { ObjectRemoval, PlacementActions, RenderedManifest } from "../model/plan.ts";
 import type { Instant } from "../model/value.ts";
 import { type Failure, failedOutcome } from "./failure.ts";
-import { repaired, unrepaired } from "./fight.ts";
+import { afterOtherWrite, afterRepair } from "./fight.ts";
 import { liveFingerprint } from "./fingerprint.ts";
 import type { TakeoverDecision } from "./takeover.ts";
 
@@ -78,7 +78,7 @@ function plainEntry(context: { readonly now: Instant }, write: WriteTask, effect
 function repairsOf({ now }: { readonly now: Instant }, { item, before }: WriteTask, effect?: TaskResult["effect"]) {
   const isSame = before?.digest === item.digest && before.version === item.id.version;
   const isRepair = isSame && before?.outcome.kind === "applied" && effect !== "none";
-  return isRepair ? repaired(before?.repairs, now) : unrepaired(before?.repairs, now);
+  return isRepair ? afterRepair(before?.repairs, now) : afterOtherWrite(before?.repairs, now);
 }
 
 /** One object to be written, and how. */
@@ -93,9 +93,9 @@ export interface WriteTask {
 
 /** One object to be deleted or released. */
 export interface RemovalTask {
-  readonly id: Departure["id"];
+  readonly id: ObjectRemoval["id"];
   readonly action: PlacementActions;
-  readonly departure: Departure;
+  readonly departure: ObjectRemoval;
   readonly entry: InventoryEntry;
 }
 

@@ -35,8 +35,11 @@ export function* auditSchedule(world: World, after: Ledger): Generator<AuditFind
       yield finding(`schedules ${record.key} under a policy that its source commit does not have`);
       continue;
     }
-    const standings = standingsIn(before, record);
-    const outcome = schedule({ policy, candidates, standings, now: world.now }, profiles[world.intent.fleet.profile]);
+    const cycleBindings = standingsIn(before, record);
+    const outcome = schedule(
+      { policy, candidates, cycleBindings, now: world.now },
+      profiles[world.intent.fleet.profile],
+    );
     for (const what of [...verdictFaults(outcome, before, record), ...bindingFaults(outcome, before, record)])
       yield finding(`${what} of ${record.key}`);
   }
@@ -82,7 +85,10 @@ const selectedIn = ({ bindings }: PlacementRecord): ReadonlyMap<ClusterName, Bin
   new Map([...bindings].filter(([, it]) => it.state !== "Unscheduled"));
 
 const candidatesIn = ({ intent }: World, { clusters }: Ledger): readonly Candidate[] =>
-  [...intent.clusters.values()].map((cluster) => ({ cluster, trouble: clusters.get(cluster.name)?.trouble ?? null }));
+  [...intent.clusters.values()].map((cluster) => ({
+    cluster,
+    contactFailure: clusters.get(cluster.name)?.contactFailure ?? null,
+  }));
 
 /** The bindings before, without those that this commit saw end. */
 function standingsIn(before: PlacementRecord | null, record: PlacementRecord): readonly CycleBinding[] {

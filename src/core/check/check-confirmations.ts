@@ -1,4 +1,4 @@
-import type { ConfirmationRecord, HeldDeletion, OtherObject } from "../model/deletion.ts";
+import type { ConfirmationRecord, ForeignObject, HeldDeletion } from "../model/deletion.ts";
 import { digestOf } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
@@ -60,7 +60,7 @@ function* alongIn({ others }: HeldDeletion): Generator<string> {
     for (const it of objects) yield `${placement} ${cluster} ${inventoryKey(id)} ${otherText(it)}`;
 }
 
-const otherText = (it: OtherObject): string => `${inventoryKey(it)} ${it.uid}`;
+const otherText = (it: ForeignObject): string => `${inventoryKey(it)} ${it.uid}`;
 
 /**
  * The digest computed again from the ledger before this plan. When the same set is asked for again, a counter is part
@@ -171,12 +171,12 @@ function* takesAlongWhatWasConfirmed({ actions, ledger }: Plan): Generator<PlanD
   const confirmed = ledger.deletions.held.filter((it) => it.confirmed).flatMap((it) => it.others);
   for (const [cluster, work] of placementActionsIn(actions))
     for (const gone of work.remove) {
-      if (gone.takesAlong.length === 0) continue;
+      if (gone.cascadesTo.length === 0) continue;
       const own = confirmed.filter(
         (it) => it.placement === work.placement && it.cluster === cluster && inventoryKey(it.id) === gone.key,
       );
       const known = new Set(own.flatMap((it) => it.objects.map(otherText)));
-      const other = gone.takesAlong.find((it) => !known.has(otherText(it)));
+      const other = gone.cascadesTo.find((it) => !known.has(otherText(it)));
       if (other !== undefined)
         yield defect(
           "CascadeUnconfirmed",

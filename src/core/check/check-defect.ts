@@ -1,4 +1,4 @@
-import type { ClusterActions, Departure, PlacementActions } from "../model/plan.ts";
+import type { ClusterActions, ObjectRemoval, PlacementActions } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect, PlanDefectCode } from "../model/plan-defect.ts";
 
 // Shared by all checks; the planner has its own.
@@ -31,4 +31,4 @@ export const inventoryKey = (id: Named): string => [id.group, id.kind, id.namesp
 export const sameKey = (key: string, id: Named): boolean => key === inventoryKey(id);
 
 /** Whether a removal is of an object. */
-export const sameObject = (id: Named, gone: Departure): boolean => sameKey(gone.key, id);
+export const sameObject = (id: Named, gone: ObjectRemoval): boolean => sameKey(gone.key, id);

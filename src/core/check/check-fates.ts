@@ -1,4 +1,4 @@
-import type { Binding, Leaving } from "../model/binding.ts";
+import type { Binding, PendingRemoval } from "../model/binding.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
@@ -36,7 +36,12 @@ export function* checkFates(plan: Plan, world: World): Generator<PlanDefect<Dele
  * Whether the object was carried in between, so that this is another removal: its cluster was to lose the placement,
  * which came back in another version, or was evicted in the same pass.
  */
-function isBack(it: Leaving, is: Binding, was: Binding | undefined, { resourceSnapshots }: PlacementRecord): boolean {
+function isBack(
+  it: PendingRemoval,
+  is: Binding,
+  was: Binding | undefined,
+  { resourceSnapshots }: PlacementRecord,
+): boolean {
   if (was === undefined || was.removal === null || is.removal?.sequence === was.removal.sequence) return false;
   const carried = resourceSnapshots.find(({ index }) => index === was.target?.resourceIndex)?.resources ?? [];
   return carried.some(({ id }) => inventoryKey(id) === inventoryKey(it.id));
@@ -72,8 +77,8 @@ function* keepsPropagation(
 /** An object that turns out to be adopted is released, unless it was to be deleted even so; nothing else changes. */
 function* keepsFate(
   { text: object, subject }: Leaver,
-  is: Leaving,
-  was: Leaving,
+  is: PendingRemoval,
+  was: PendingRemoval,
 ): Generator<PlanDefect<DeletionDefectCode>> {
   if (was.released && !is.released)
     yield defect("ReleasedObjectDeleted", subject, `deletes ${object}, which was to be let go`);
@@ -91,7 +96,7 @@ interface Beginning extends Step {
 
 function* beginsAsSaid(
   { text: object, subject }: Leaver,
-  it: Leaving,
+  it: PendingRemoval,
   beginning: Beginning,
 ): Generator<PlanDefect<DeletionDefectCode>> {
   const { binding, was, record, plan } = beginning;
@@ -113,7 +118,7 @@ function* beginsAsSaid(
 }
 
 /** Whether the object is adopted by the record, and by what its member says now if it was asked. */
-function wasFound(it: Leaving, was: Binding | undefined, { record, world }: Beginning): boolean {
+function wasFound(it: PendingRemoval, was: Binding | undefined, { record, world }: Beginning): boolean {
   const target = was?.target ?? null;
   if (was?.facts?.sequence !== target?.sequence) return false;
   if (was?.facts?.adopted.some((id) => inventoryKey(id) === inventoryKey(it.id)) !== true) return false;

@@ -1,5 +1,5 @@
 import type { Binding } from "../model/binding.ts";
-import { mostFormerNames } from "../model/ledger.ts";
+import { maxFormerNames } from "../model/ledger.ts";
 import type { ObjectId } from "../model/manifest.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { NameDefectCode, PlanDefect } from "../model/plan-defect.ts";
@@ -44,7 +44,7 @@ function* keepsNames(
   targets: readonly ProtectedTarget[],
 ): Generator<PlanDefect<NameDefectCode>> {
   const before = world.ledger;
-  if (ledger.formerNames.size >= mostFormerNames) return;
+  if (ledger.formerNames.size >= maxFormerNames) return;
   const left = [...before.clusters.values()]
     .filter((it) => ledger.clusters.get(it.name)?.kubeSystemUid !== it.kubeSystemUid)
     .map(({ name, kubeSystemUid }) => ({ uid: kubeSystemUid, names: [name] }));

@@ -1,4 +1,4 @@
-import type { Binding, Leaving } from "../model/binding.ts";
+import type { Binding, PendingRemoval } from "../model/binding.ts";
 import { digestOf, type Json } from "../model/json.ts";
 import type { ChangeRequest, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectId, objectKey } from "../model/manifest.ts";
@@ -120,20 +120,24 @@ function moveOf(
   };
 }
 
-function newFates(leaving: readonly Leaving[], before: readonly Leaving[], isAbandoned: boolean): readonly string[] {
+function newFates(
+  leaving: readonly PendingRemoval[],
+  before: readonly PendingRemoval[],
+  isAbandoned: boolean,
+): readonly string[] {
   const known = new Set(before.map((it) => objectKey(it.id)));
   return leaving
     .filter((it) => !known.has(objectKey(it.id)))
     .map(({ id, released }) => `${objectKey(id)} ${isAbandoned || released ? "release" : "delete"}`);
 }
 
-function hasMore(leaving: readonly Leaving[], before: readonly Leaving[]): boolean {
+function hasMore(leaving: readonly PendingRemoval[], before: readonly PendingRemoval[]): boolean {
   const known = new Set(before.map((it) => objectKey(it.id)));
   return leaving.some((it) => !known.has(objectKey(it.id)));
 }
 
 /** Whether a removal of everything has already taken some objects away. */
-function hasLost(leaving: readonly Leaving[], carried: readonly ObjectId[]): boolean {
+function hasLost(leaving: readonly PendingRemoval[], carried: readonly ObjectId[]): boolean {
   const there = new Set(leaving.map((it) => objectKey(it.id)));
   return carried.some((it) => !there.has(objectKey(it)));
 }

@@ -1,8 +1,8 @@
-import type { Binding, Leaving } from "../model/binding.ts";
+import type { Binding, PendingRemoval } from "../model/binding.ts";
 import { type InventoryEntry, maxTombstones } from "../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Observation } from "../model/observation.ts";
-import type { ClusterActions, Departure, PlacementActions, Plan, World } from "../model/plan.ts";
+import type { ClusterActions, ObjectRemoval, PlacementActions, Plan, World } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect } from "../model/plan-defect.ts";
 import { checkAuthors } from "./check-authors.ts";
 import { checkConfirmations } from "./check-confirmations.ts";
@@ -109,7 +109,7 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
       const leave = binding?.leaving.find((it) => sameObject(it.id, gone));
       if (leave === undefined) yield defect("ObjectRemovalUndecided", subject, `removes ${what}, which nobody decided`);
       if (gone.how === "release") continue;
-      if (gone.takesAlong.length === 0) yield* deletesReleasedObjects({ what, subject }, entry, leave);
+      if (gone.cascadesTo.length === 0) yield* deletesReleasedObjects({ what, subject }, entry, leave);
       if (binding?.removal?.propagation === "Abandon")
         yield defect("AbandonedObjectDeleted", subject, `deletes ${what}, which is to be abandoned`);
       if (carriesData(gone) && binding?.removal === null && !isConfirmed(ledger, { cluster, work, gone }))
@@ -157,7 +157,7 @@ function* looksUpLostObjects(
 /** Whether somebody confirmed the removal of an object. */
 const isConfirmed = (
   { deletions }: Ledger,
-  { cluster, work, gone }: { cluster: ClusterActions["cluster"]; work: PlacementActions; gone: Departure },
+  { cluster, work, gone }: { cluster: ClusterActions["cluster"]; work: PlacementActions; gone: ObjectRemoval },
 ): boolean =>
   deletions.held
     .filter((it) => it.confirmed)
@@ -271,7 +271,7 @@ const bindingOf = (ledger: Ledger, work: PlacementActions, cluster: ClusterActio
 function* deletesReleasedObjects(
   { what, subject }: { readonly what: string; readonly subject: DefectSubject },
   entry: InventoryEntry | undefined,
-  leave: Leaving | undefined,
+  leave: PendingRemoval | undefined,
 ): Generator<PlanDefect> {
   if (entry?.adopted === true && leave?.evenAdopted !== true)
     yield defect("AdoptedObjectDeleted", subject, `deletes ${what}, which was there before us`);
@@ -279,6 +279,6 @@ function* deletesReleasedObjects(
     yield defect("ReleasedObjectDeleted", subject, `deletes ${what}, which is to be let go`);
 }
 
-const carriesData = ({ id }: Departure): boolean =>
+const carriesData = ({ id }: ObjectRemoval): boolean =>
   (id.group === "" && /^(Namespace|PersistentVolume|PersistentVolumeClaim)$/.test(id.kind)) ||
   id.kind === "CustomResourceDefinition";

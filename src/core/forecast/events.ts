@@ -72,7 +72,7 @@ export const isUp = ({ target, facts }: Binding): boolean =>
 const isDown = ({ target, facts }: Binding): boolean =>
   target !== null && facts?.sequence === target.sequence && (facts.applied === "failed" || facts.phase === "failed");
 
-const troubleIn = ({ facts }: Binding): string => facts?.troubles[0]?.message ?? "it fails";
+const troubleIn = ({ facts }: Binding): string => facts?.objectFailures[0]?.message ?? "it fails";
 
 function* ofPlacement(key: PlacementKey, { before, after }: ForecastPass): Generator<Happening> {
   const [was, is] = [before.placements.get(key), after.placements.get(key)];

@@ -68,9 +68,9 @@ function fateOf(failsAfter: DurationMs | null | undefined, now: Instant): Member
 /** Why a member does not answer; null if it does, even if it is a different cluster now. */
 function silenceOf(known: ClusterRecord | undefined, isSupposed: boolean): Observation | null {
   if (isSupposed) return { kind: "unreachable", code: "Unreachable", message: "as assumed" };
-  const trouble = known?.trouble ?? null;
-  if (trouble === null) return null;
-  const { code, message } = trouble;
+  const objectFailure = known?.contactFailure ?? null;
+  if (objectFailure === null) return null;
+  const { code, message } = objectFailure;
   if (code !== "IdentityChanged") return { kind: "unreachable", code, message };
   return known?.kubeSystemUid == null ? { kind: "unreachable", code: "Unreachable", message } : null;
 }
@@ -80,7 +80,7 @@ function reached(known: ClusterRecord | undefined, { name, inputs, placements, o
   const joined = known?.kubeSystemUid ?? `forecast-${name}`;
   return {
     kind: "reached",
-    clusterUid: known?.trouble?.code === "IdentityChanged" ? `not-${joined}` : joined,
+    clusterUid: known?.contactFailure?.code === "IdentityChanged" ? `not-${joined}` : joined,
     kubernetesVersion: known?.kubernetesVersion ?? "unknown",
     inventory: { fleet, epoch, placements },
     objects,
@@ -149,11 +149,11 @@ function carriedBy(binding: Binding, placement: PlacementRecord, { world, conten
   return (snapshot?.resources ?? []).map(({ id, digest }) => ({ id, digest, key: objectKey(id) }));
 }
 
-function healthIn({ phase, troubles }: BindingFacts, key: ObjectKey): Health {
-  const trouble = troubles.find((it) => objectKey(it.id) === key);
-  if (trouble === undefined) return phase === "untrackable" ? { phase } : available;
-  const isOver = trouble.type === "Applied" || trouble.code === "Failed";
-  return { phase: isOver ? "failed" : "progressing", message: trouble.message };
+function healthIn({ phase, objectFailures }: BindingFacts, key: ObjectKey): Health {
+  const objectFailure = objectFailures.find((it) => objectKey(it.id) === key);
+  if (objectFailure === undefined) return phase === "untrackable" ? { phase } : available;
+  const isOver = objectFailure.type === "Applied" || objectFailure.code === "Failed";
+  return { phase: isOver ? "failed" : "progressing", message: objectFailure.message };
 }
 
 const isAdopted = ({ adopted }: BindingFacts, key: ObjectKey): boolean => adopted.some((it) => objectKey(it) === key);

@@ -96,7 +96,7 @@ const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
 function unavailableIn({ placements, clusters }: Ledger, { focus, had }: Timeline): readonly ClusterName[] {
   const down: ClusterName[] = [];
   for (const [cluster, binding] of placements.get(focus.placement)?.bindings ?? []) {
-    const isWell = isUp(binding) && clusters.get(cluster)?.trouble == null;
+    const isWell = isUp(binding) && clusters.get(cluster)?.contactFailure == null;
     if (isWell) had.add(cluster);
     else if (had.has(cluster) && binding.removal === null) down.push(cluster);
   }

@@ -1,4 +1,4 @@
-import { fleetDocument, type PastDocument, type Said } from "../model/history.ts";
+import { fleetDocumentKey, type PastContent, type PastDocument } from "../model/history.ts";
 import { type Json, member, memberAt, textOf } from "../model/json.ts";
 import { type ObjectId, objectKey, type VersionedId } from "../model/manifest.ts";
 import { maxTokens } from "../yaml/compose.ts";
@@ -187,12 +187,12 @@ export function pastDocuments({ documents }: DecodedFile): readonly PastDocument
   if (documents.some((it) => it.kind === "unidentified")) return null;
   return documents.flatMap((it) => {
     if (it.kind !== "object") return [];
-    const said: Said | null = it.content === null ? { kind: "unusable" } : saidBy(it.content, it.id);
-    return said === null ? [] : [{ key: said.kind === "fleet" ? fleetDocument : objectKey(it.id), said }];
+    const said: PastContent | null = it.content === null ? { kind: "unusable" } : saidBy(it.content, it.id);
+    return said === null ? [] : [{ key: said.kind === "fleet" ? fleetDocumentKey : objectKey(it.id), said }];
   });
 }
 
-function saidBy(content: DocumentContent, id: ObjectId & { readonly version: string }): Said | null {
+function saidBy(content: DocumentContent, id: ObjectId & { readonly version: string }): PastContent | null {
   switch (content.kind) {
     case "manifest":
       return { kind: "manifest", id, manifest: content.manifest, digest: content.digest };

@@ -1,4 +1,12 @@
-import type { Binding, BindingFacts, Contest, Leaving, ObjectTrouble, Removal, Target } from "../model/binding.ts";
+import type {
+  Binding,
+  BindingFacts,
+  ContestedObject,
+  ObjectFailure,
+  PendingRemoval,
+  Removal,
+  Target,
+} from "../model/binding.ts";
 import { isObject, type Json, type JsonObject } from "../model/json.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import { emitDocuments } from "../yaml/canonical.ts";
@@ -67,7 +75,7 @@ const targetMembers = group<Target>({
 });
 
 /** KubeFleet's FailedResourcePlacement: `ledger/README.md#the-state-branch`. */
-const failedPlacement = object<ObjectTrouble, ObjectTrouble & Pick<BindingFacts, "since">>({
+const failedPlacement = object<ObjectFailure, ObjectFailure & Pick<BindingFacts, "since">>({
   id: resourceIdentifier,
   type: {
     put(into, type) {
@@ -86,7 +94,7 @@ const failedPlacement = object<ObjectTrouble, ObjectTrouble & Pick<BindingFacts,
 
 const failedPlacements = listIfAny(failedPlacement);
 
-const contest = object<Contest>({
+const contest = object<ContestedObject>({
   id: at(["object"], objectId),
   by: nullable(string),
   repairs: integer,
@@ -98,36 +106,37 @@ const failedCount = (from: JsonObject): number => {
   return Array.isArray(failed) ? failed.length : 0;
 };
 
-const troubleCount = inAnnotations(ownKey("trouble-count"), nullable(integerText));
+const objectFailureCount = inAnnotations(ownKey("trouble-count"), nullable(integerText));
 
 const facts = groupIfAt<BindingFacts>(["annotations", reportedSequence], {
   sequence: inAnnotations(reportedSequence, sequenceText),
   applied: inAnnotations(ownKey("reported-applied"), choice("pending", "applied", "failed")),
   phase: inAnnotations(ownKey("reported-phase"), choice("progressing", "available", "untrackable", "failed")),
   since: inAnnotations(ownKey("reported-since"), instant),
-  troubles: {
-    put(into, troubles, { since }) {
-      const json = failedPlacements.write(troubles.map((it) => ({ ...it, since })));
+  objectFailures: {
+    put(into, objectFailures, { since }) {
+      const json = failedPlacements.write(objectFailures.map((it) => ({ ...it, since })));
       if (json !== undefined) (into["status"] as Draft)["failedPlacements"] = json;
     },
-    take: at(["status", "failedPlacements"], failedPlacements as unknown as Codec<readonly ObjectTrouble[]>).take,
+    take: at(["status", "failedPlacements"], failedPlacements as unknown as Codec<readonly ObjectFailure[]>).take,
   },
-  troubleCount: {
-    put: (into, count, { troubles }) => troubleCount.put(into, count === troubles.length ? null : count, null),
-    take: (from, context) => troubleCount.take(from, context) ?? failedCount(from),
+  objectFailureCount: {
+    put: (into, count, { objectFailures }) =>
+      objectFailureCount.put(into, count === objectFailures.length ? null : count, null),
+    take: (from, context) => objectFailureCount.take(from, context) ?? failedCount(from),
   },
   adopted: inAnnotations(ownKey("adopted"), embedded(listIfAny(objectId))),
-  contests: inAnnotations(
+  contested: inAnnotations(
     ownKey("contests"),
     converted(
       embedded(listIfAny(contest)),
-      (it: readonly Contest[] | undefined) => it ?? [],
+      (it: readonly ContestedObject[] | undefined) => it ?? [],
       (it) => (it.length === 0 ? undefined : it),
     ),
   ),
 });
 
-const leaving = object<Leaving>({
+const leaving = object<PendingRemoval>({
   id: at(["object"], objectId),
   cause: commitHash,
   released: flag,

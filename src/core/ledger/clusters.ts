@@ -1,5 +1,5 @@
 import type { MemberCluster } from "../model/fleet.ts";
-import type { ClusterRecord, FormerNames, Ledger, Trouble } from "../model/ledger.ts";
+import type { ClusterRecord, ContactFailure, FormerNames, Ledger } from "../model/ledger.ts";
 import { clusterGroup } from "../model/names.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { conditions } from "./api-types.ts";
@@ -20,7 +20,7 @@ export const clusterCodec = documentOf<ClusterRecord>(
     kubeSystemUid: inAnnotations(ownKey("kube-system-uid"), nullable(string)),
     // KubeFleet's name for the property (`intent/README.md#names-that-are-contract`).
     kubernetesVersion: at(["status", "properties", "k8s.io/k8s-version", "value"], nullable(string)),
-    trouble: groupIfAt<Trouble>(["annotations", troubleKey], {
+    contactFailure: groupIfAt<ContactFailure>(["annotations", troubleKey], {
       code: inAnnotations(
         troubleKey,
         choice("Unreachable", "NoConnection", "Unauthorized", "Forbidden", "Unintelligible", "IdentityChanged"),

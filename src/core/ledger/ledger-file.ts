@@ -1,13 +1,13 @@
 import { readTrust } from "../intent/trust/trust-file.ts";
 import type {
   AcceptedBounds,
+  CascadedDeletion,
   ConfirmationRecord,
   DeletionBasis,
   DeletionGroup,
   DeletionLedger,
+  ForeignObject,
   HeldDeletion,
-  OtherObject,
-  OthersAlong,
 } from "../model/deletion.ts";
 import type { DeletionBounds } from "../model/fleet.ts";
 import type { Hold } from "../model/intent.ts";
@@ -116,7 +116,7 @@ const bounds = object<DeletionBounds>({
   percentOfClusters: integer,
 });
 
-const otherObject: Codec<OtherObject> = converted(
+const otherObject: Codec<ForeignObject> = converted(
   object<{ readonly object: ObjectId; readonly uid: string }>({ object: objectId, uid: string }),
   (it) => ({ object: it, uid: it.uid }),
   ({ object: id, uid }) => ({ ...id, uid }),
@@ -129,7 +129,12 @@ const heldDeletion = object<HeldDeletion>({
   confirmed: boolean,
   groups: listOf(object<DeletionGroup>({ placement, clusters: listOf(clusterName), objects: listOf(objectId) })),
   others: listIfAny(
-    object<OthersAlong>({ placement, cluster: clusterName, id: at(["in"], objectId), objects: listOf(otherObject) }),
+    object<CascadedDeletion>({
+      placement,
+      cluster: clusterName,
+      id: at(["in"], objectId),
+      objects: listOf(otherObject),
+    }),
   ),
 });
 

@@ -1,4 +1,4 @@
-import type { Leave } from "../model/deletion.ts";
+import type { ObjectFate } from "../model/deletion.ts";
 import { type Json, type JsonObject, memberAt } from "../model/json.ts";
 import type { ChangeRequest, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
@@ -188,7 +188,7 @@ export const changedLeaves: Codec<Leaves> = converted(
 function groupsOf(leaves: Leaves): readonly LeaveGroup[] {
   const groups = new Map<string, LeaveGroup & { readonly clusters: ClusterName[] }>();
   for (const [cluster, all] of leaves) {
-    const keysOf = (fate: Leave["fate"]) => all.flatMap((it) => (it.fate === fate ? objectKey(it.object) : []));
+    const keysOf = (fate: ObjectFate["fate"]) => all.flatMap((it) => (it.fate === fate ? objectKey(it.object) : []));
     const fates = { delete: keysOf("delete"), release: keysOf("release") };
     const text = JSON.stringify(fates);
     const group = groups.get(text) ?? { clusters: [], ...fates };
@@ -198,7 +198,7 @@ function groupsOf(leaves: Leaves): readonly LeaveGroup[] {
   return [...groups.values()];
 }
 
-const leavesOf = (group: LeaveGroup): readonly Leave[] =>
+const leavesOf = (group: LeaveGroup): readonly ObjectFate[] =>
   (["delete", "release"] as const)
     .flatMap((fate) => group[fate].map((key) => ({ key, fate })))
     .sort((a, b) => compareText(a.key, b.key))

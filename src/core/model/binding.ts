@@ -31,7 +31,7 @@ export interface Binding {
    * Objects that earlier targets had and this one has not, until the member has confirmed that they are gone.
    * When everything goes, the target's own objects stand here too.
    */
-  readonly leaving: readonly Leaving[];
+  readonly leaving: readonly PendingRemoval[];
   /** What the member said of the current target; null until it said anything. */
   readonly facts: BindingFacts | null;
   readonly conditions: readonly Condition[];
@@ -67,7 +67,7 @@ export interface Removal {
 }
 
 /** An object that is to go from a member, and the source commit that took it away. */
-export interface Leaving {
+export interface PendingRemoval {
   readonly id: ObjectId;
   readonly cause: Commit;
   /**
@@ -94,16 +94,16 @@ export interface BindingFacts {
   /** When `applied` and `phase` became what they are. */
   readonly since: Instant;
   /** Objects that failed to apply or are not available: the first 100 by key, and how many there are. */
-  readonly troubles: readonly ObjectTrouble[];
-  readonly troubleCount: number;
+  readonly objectFailures: readonly ObjectFailure[];
+  readonly objectFailureCount: number;
   /** Objects that existed before us and were taken over. */
   readonly adopted: readonly ObjectId[];
   /** Objects that others keep changing back, the first 100 by key; absent where there are none. */
-  readonly contests?: readonly Contest[];
+  readonly contested?: readonly ContestedObject[];
 }
 
 /** An object that somebody else changes whenever we have put it right (`apply/README.md#f-41`). */
-export interface Contest {
+export interface ContestedObject {
   readonly id: ObjectId;
   /** The field manager that was first seen to do so; null where the member names none. */
   readonly by: string | null;
@@ -113,7 +113,7 @@ export interface Contest {
 }
 
 /** What is wrong with one object on one member. */
-export interface ObjectTrouble {
+export interface ObjectFailure {
   readonly id: VersionedId;
   /** Which of the two conditions fails. */
   readonly type: "Applied" | "Available";

@@ -3,7 +3,7 @@ import type { ObjectId } from "./manifest.ts";
 import type { ClusterName, Commit, Digest, PlacementKey, Sequence } from "./value.ts";
 
 /** One object of others: in a namespace that is to go, or of a kind whose definition is to go. */
-export interface OtherObject extends ObjectId {
+export interface ForeignObject extends ObjectId {
   readonly uid: string;
 }
 
@@ -11,24 +11,24 @@ export interface OtherObject extends ObjectId {
  * Of more objects of others than these, nobody can judge: what holds them has to be emptied first
  * (`plan/README.md#d-3`).
  */
-export const mostOthers = 50;
+export const maxForeignObjects = 50;
 
 /** What a member found of others in something that is to go, when it last looked. */
-export interface OthersFound {
+export interface ForeignObjects {
   /** How many there are. */
   readonly count: number;
-  /** Ordered by key and uid: all of them, or the first {@link mostOthers}. */
-  readonly objects: readonly OtherObject[];
+  /** Ordered by key and uid: all of them, or the first {@link maxForeignObjects}. */
+  readonly objects: readonly ForeignObject[];
 }
 
 /** What of others goes with one object, on one member, if somebody confirms it. */
-export interface OthersAlong {
+export interface CascadedDeletion {
   readonly placement: PlacementKey;
   readonly cluster: ClusterName;
   /** The Namespace or CustomResourceDefinition that holds them. */
   readonly id: ObjectId;
   /** Ordered by key and uid. Nothing else may go along. */
-  readonly objects: readonly OtherObject[];
+  readonly objects: readonly ForeignObject[];
 }
 
 /** Under which decision a binding carried what a set of deletions names: what is placed again has another sequence. */
@@ -61,7 +61,7 @@ export interface ConfirmationRecord {
 export type Fate = "delete" | "release";
 
 /** An object that leaves a cluster, and what becomes of it (`plan/README.md#d-11`). */
-export interface Leave {
+export interface ObjectFate {
   readonly object: ObjectId;
   readonly fate: Fate;
 }
@@ -110,7 +110,7 @@ export interface HeldDeletion {
   /** Objects that the same clusters lose by the same placement, grouped. */
   readonly groups: readonly DeletionGroup[];
   /** Of a set that waits because of others' objects: which may go along, for everything in `groups`. Otherwise empty. */
-  readonly others: readonly OthersAlong[];
+  readonly others: readonly CascadedDeletion[];
 }
 
 /** Every one of `objects` is to go from every one of `clusters`. */

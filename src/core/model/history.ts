@@ -92,11 +92,11 @@ export type ForgeFinding =
 /** One document of a file in some commit. */
 export interface PastDocument {
   readonly key: ObjectKey;
-  readonly said: Said;
+  readonly said: PastContent;
 }
 
 /** The contents of a document. */
-export type Said =
+export type PastContent =
   | { readonly kind: "manifest"; readonly id: VersionedId; readonly manifest: Manifest; readonly digest: Digest }
   | { readonly kind: "cluster"; readonly cluster: Omit<MemberCluster, "source"> }
   | { readonly kind: "placement"; readonly placement: Omit<Placement, "source"> }
@@ -110,10 +110,10 @@ export type Said =
   | { readonly kind: "unusable" };
 
 /** The key of `fleet.yaml`, whatever name it contains. */
-export const fleetDocument = objectKey({ group: flotillaGroup, kind: "Fleet", namespace: null, name: "" });
+export const fleetDocumentKey = objectKey({ group: flotillaGroup, kind: "Fleet", namespace: null, name: "" });
 
 /** Keys of the documents of our own kinds. */
-export const clusterDocument = (name: ClusterName): ObjectKey =>
+export const clusterDocumentKey = (name: ClusterName): ObjectKey =>
   objectKey({ group: clusterGroup, kind: "MemberCluster", namespace: null, name });
 
 /** The key of a kind that has two scopes. */
@@ -122,8 +122,8 @@ const scoped = (kind: string, { scope, namespace, name }: Scoped): ObjectKey =>
 
 type Scoped = Pick<ObjectId, "namespace" | "name"> & { readonly scope: Scope };
 
-export const placementDocument = (it: Scoped): ObjectKey => scoped("ResourcePlacement", it);
-export const overrideDocument = (it: Pick<ObjectId, "namespace" | "name">): ObjectKey =>
+export const placementDocumentKey = (it: Scoped): ObjectKey => scoped("ResourcePlacement", it);
+export const overrideDocumentKey = (it: Pick<ObjectId, "namespace" | "name">): ObjectKey =>
   scoped("ResourceOverride", { ...it, scope: it.namespace === null ? "Cluster" : "Namespaced" });
-export const runDocument = (it: Scoped): ObjectKey => scoped("StagedUpdateRun", it);
-export const strategyDocument = (it: Scoped): ObjectKey => scoped("StagedUpdateStrategy", it);
+export const runDocumentKey = (it: Scoped): ObjectKey => scoped("StagedUpdateRun", it);
+export const strategyDocumentKey = (it: Scoped): ObjectKey => scoped("StagedUpdateStrategy", it);

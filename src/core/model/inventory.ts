@@ -1,4 +1,4 @@
-import type { OthersFound } from "./deletion.ts";
+import type { ForeignObjects } from "./deletion.ts";
 import type { ObjectKey } from "./manifest.ts";
 import {
   type Digest,
@@ -91,7 +91,7 @@ export type Outcome =
        * With `NamespaceNotEmpty`: the objects of others in it. Absent in entries of earlier releases, which are then
        * checked again.
        */
-      readonly others?: OthersFound;
+      readonly others?: ForeignObjects;
     };
 
 /** The longest delay before a failed write is retried. */
@@ -101,7 +101,7 @@ export const maxRetryDelay: DurationMs = minutes(15);
  * Whether the retry of a failed write is still to be waited for. A time beyond the longest delay comes from a clock
  * that was ahead, and does not count.
  */
-export const isAwaited = (retryAt: Instant, now: Instant): boolean =>
+export const isRetryPending = (retryAt: Instant, now: Instant): boolean =>
   now < retryAt && retryAt <= later(now, maxRetryDelay);
 
 /** KubeFleet's result types, and ours for what cannot be deleted (`apply/README.md#outcomes`). */

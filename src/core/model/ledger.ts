@@ -1,6 +1,6 @@
 import type { Binding } from "./binding.ts";
 import type { Condition } from "./condition.ts";
-import type { DeletionLedger, Leave } from "./deletion.ts";
+import type { DeletionLedger, ObjectFate } from "./deletion.ts";
 import type { Hold } from "./intent.ts";
 import type { Scope, VersionedId } from "./manifest.ts";
 import type { ContactCode } from "./observation.ts";
@@ -78,7 +78,7 @@ export interface ClusterRecord {
    * Since when contact fails; null while the member answers. Eligibility counts from `since`
    * (`schedule/README.md#a-48`).
    */
-  readonly trouble: Trouble | null;
+  readonly contactFailure: ContactFailure | null;
   readonly conditions: readonly Condition[];
 }
 
@@ -93,10 +93,10 @@ export interface FormerNames {
 }
 
 /** The most clusters of which former names are kept; those that left first go first. */
-export const mostFormerNames = 5000;
+export const maxFormerNames = 5000;
 
 /** Why nothing can be done with a member at present. */
-export interface Trouble {
+export interface ContactFailure {
   /** `IdentityChanged`: the address answers for another cluster than the one that joined. Nothing is written there. */
   readonly code: ContactCode | "IdentityChanged";
   readonly message: string;
@@ -150,7 +150,7 @@ export interface ChangeRequest {
    * By cluster: what becomes of each object that it carries and is to lose, by key, as it was when this was asked. What left
    * before is not among them. Clusters that lose nothing have no entry.
    */
-  readonly leaves: ReadonlyMap<ClusterName, readonly Leave[]>;
+  readonly leaves: ReadonlyMap<ClusterName, readonly ObjectFate[]>;
   /** Who changed it since these commits must not approve it alone: that is looked up before anybody is asked. */
   readonly since: readonly Commit[];
   /** Null until it is asked for, one pass later. */

@@ -1,5 +1,5 @@
-import type { Contest } from "./binding.ts";
-import type { DeletionGroup, HeldDeletion, OtherObject, OthersAlong } from "./deletion.ts";
+import type { ContestedObject } from "./binding.ts";
+import type { CascadedDeletion, DeletionGroup, ForeignObject, HeldDeletion } from "./deletion.ts";
 import type { History } from "./history.ts";
 import type { Intent } from "./intent.ts";
 import type { Ledger } from "./ledger.ts";
@@ -92,7 +92,7 @@ export interface PlacementActions {
   /** Objects to write, in the order in which they were selected. */
   readonly apply: readonly RenderedManifest[];
   /** Objects that go, or that we let go. */
-  readonly remove: readonly Departure[];
+  readonly remove: readonly ObjectRemoval[];
   /** Entries to drop from the inventory: their objects are known to be gone, or are nobody's business any more. */
   readonly forget: readonly ObjectKey[];
   /**
@@ -111,7 +111,7 @@ export interface RenderedManifest {
 }
 
 /** One object that leaves a member. */
-export interface Departure {
+export interface ObjectRemoval {
   readonly id: VersionedId;
   readonly key: ObjectKey;
   /**
@@ -122,7 +122,7 @@ export interface Departure {
   /** `delete` the object, or `release` it: take our mark and fields' ownership off and leave it. */
   readonly how: "delete" | "release";
   /** A Namespace or a definition goes although it holds these of others, and nothing else of theirs: somebody confirmed just that. */
-  readonly takesAlong: readonly OtherObject[];
+  readonly cascadesTo: readonly ForeignObject[];
 }
 
 /** Why the plan is what it is, and above all why it is not more. Expected conditions, not errors. */
@@ -176,7 +176,7 @@ export type Reason =
       readonly message: string;
     }
   /** Somebody else changes an object whenever it was put right: one of them has to go (`apply/README.md#f-41`). */
-  | ({ readonly kind: "contested"; readonly placement: PlacementKey; readonly cluster: ClusterName } & Contest)
+  | ({ readonly kind: "contested"; readonly placement: PlacementKey; readonly cluster: ClusterName } & ContestedObject)
   | {
       readonly kind: "unhealthy";
       readonly placement: PlacementKey;
@@ -217,7 +217,7 @@ export type Reason =
       /** What would go, by placement and cluster. */
       readonly groups: readonly DeletionGroup[];
       /** What of others would go along. */
-      readonly others: readonly OthersAlong[];
+      readonly others: readonly CascadedDeletion[];
     }
   /** A confirmation for which nothing waited when it was read: nothing ever goes by it. */
   | { readonly kind: "confirmationVoid"; readonly digest: Digest; readonly commit: Commit }

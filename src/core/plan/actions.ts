@@ -1,4 +1,4 @@
-import { isAtRest, placementActions } from "../apply/actions.ts";
+import { isUpToDate, placementActions } from "../apply/actions.ts";
 import type { Binding } from "../model/binding.ts";
 import { commonKeys } from "../model/identity.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
@@ -98,8 +98,8 @@ function isIdle(record: PlacementRecord, desk: Desk): boolean {
     const binding = record.bindings.get(cluster);
     if (member === undefined || binding === undefined) continue;
     const look = { placement: record.key, binding, member, now: world.now };
-    if (!isAtRest({ ...look, patience })) {
-      if (patience === world.patience || !isAtRest({ ...look, patience: world.patience })) return false;
+    if (!isUpToDate({ ...look, patience })) {
+      if (patience === world.patience || !isUpToDate({ ...look, patience: world.patience })) return false;
       patience = world.patience;
     }
     until = earliest(until, retryOn(member.inventory, world.now));

@@ -96,7 +96,7 @@ function sameSelection(placement: Parameters<typeof selectResources>[0], before:
 export function standsAlone(before: Ledger, after: Ledger, { overrides }: Pick<Intent, "overrides">): boolean {
   const known = new Set(before.deletions.held.map((it) => it.digest));
   if (after.deletions.held.some((it) => it.because === "bounds" && !known.has(it.digest))) return false;
-  if ([...before.clusters.values()].some((it) => it.trouble !== null)) return false;
+  if ([...before.clusters.values()].some((it) => it.contactFailure !== null)) return false;
   const live = new Set(overrides.map((it) => `${it.namespace ?? ""}/${it.name}`));
   const history = new Map<string, number>();
   for (const { namespace, override } of before.overrides) {

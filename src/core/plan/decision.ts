@@ -45,7 +45,7 @@ export const isFinalNews = (before: Ledger, after: Ledger): boolean =>
   someDiffers(before.placements, after.placements, placementEnds);
 
 const contactChanges = (was: ClusterRecord | undefined, is: ClusterRecord): boolean =>
-  was?.trouble?.code !== is.trouble?.code;
+  was?.contactFailure?.code !== is.contactFailure?.code;
 
 const placementEnds = (was: PlacementRecord | undefined, is: PlacementRecord): boolean =>
   (isInPlace(is) && (was === undefined || !isInPlace(was))) ||

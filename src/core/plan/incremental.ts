@@ -10,7 +10,7 @@ import { overridesOf } from "../render/applicable-overrides.ts";
 import { contentDigest } from "../render/resource-snapshot.ts";
 import { type Selection, selectResources } from "../render/select.ts";
 import { profiles } from "../schedule/profile.ts";
-import { type CandidateChange, isBeyondTheList, judgedAlike } from "../schedule/schedule.ts";
+import { type CandidateChange, hasSameVerdict, isBeyondTheList } from "../schedule/schedule.ts";
 import { hasBeenHeard } from "./facts/hear.ts";
 import { changesSince, type Roster } from "./facts/members.ts";
 import type { PlanContext } from "./moves/context.ts";
@@ -157,7 +157,7 @@ function isJudgedAlike(
   return [...moved].every((name) => {
     const change = changeOf(name, known, context);
     if (change === null) return false;
-    if (judgedAlike(policy, change, profile, now)) return true;
+    if (hasSameVerdict(policy, change, profile, now)) return true;
     return verdict !== null && !bindings.has(name) && isBeyondTheList(policy, change.is, verdict, profile, now);
   });
 }
@@ -175,7 +175,7 @@ function isRelabelledOnly(name: ClusterName, known: Recollection, context: PlanC
   const was = known.roster.get(name);
   const is = context.roster.get(name);
   const isHeardAlike = was !== undefined && is !== undefined && (was.said === null) === (is.said === null);
-  return isHeardAlike && was.trouble === is.trouble && known.overrides.length === 0;
+  return isHeardAlike && was.contactFailure === is.contactFailure && known.overrides.length === 0;
 }
 
 /** The same, resting on what this plan sees. */
@@ -204,7 +204,7 @@ function stands(known: Recollection, placement: Placement, record: PlacementReco
     sameList(known.runs, runsAround(record, context)) &&
     // A selection is of one placement: another one, or this one edited, has another.
     selectResources(placement, intent) === known.selection &&
-    (known.isSelected || isAtHand(record, context)) &&
+    (known.isSelected || canGetPlannedVersion(record, context)) &&
     sameOverrides(known, record, context)
   );
 }
@@ -214,7 +214,7 @@ const sameUnusable = (a: Intent["unusable"], b: Intent["unusable"]): boolean => 
 const sameScopes = rememberedPair((a: Intent["scopes"], b: Intent["scopes"]) => sameMap(a, b));
 
 /** Whether the content that a cluster may be brought to can be had. */
-const isAtHand = ({ resourceSnapshots }: PlacementRecord, { content }: PlanContext): boolean =>
+const canGetPlannedVersion = ({ resourceSnapshots }: PlacementRecord, { content }: PlanContext): boolean =>
   resourceSnapshots.at(-1)?.resources.every((it) => content(it.digest) !== null) === true;
 
 const sameOverrides = (

@@ -17,7 +17,7 @@ import { targetRendering } from "./moves/version.ts";
 export function orphanReasons(ledger: Ledger, context: PlanContext): readonly Reason[] {
   const reasons: Reason[] = [];
   for (const [cluster, seen] of context.world.observed) {
-    if (seen.kind !== "reached" || ledger.clusters.get(cluster)?.trouble !== null) continue;
+    if (seen.kind !== "reached" || ledger.clusters.get(cluster)?.contactFailure !== null) continue;
     const counts = orphansOn(cluster, seen.inventory, { ledger, context });
     if (counts.size === 0) continue;
     for (const placement of seen.inventory.placements.keys()) {

@@ -150,7 +150,7 @@ function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]
     voices: voicesOf(world, ledger),
     candidates: [...intent.clusters.values()].map((cluster) => ({
       cluster,
-      trouble: ledger.clusters.get(cluster.name)?.trouble ?? null,
+      contactFailure: ledger.clusters.get(cluster.name)?.contactFailure ?? null,
     })),
     sequence: nextSequence(ledger),
     content: contentOf(world),

@@ -33,7 +33,7 @@ function bindingReasons(
   const { cluster, removal, target, facts, leaving } = binding;
   const placement = record.key;
   // Silence is said once for the member, not once for everything on it.
-  if (context.ledger.clusters.get(cluster)?.trouble != null || isQuiet(binding, readiness)) return none;
+  if (context.ledger.clusters.get(cluster)?.contactFailure != null || isQuiet(binding, readiness)) return none;
   const reasons: Reason[] = [];
   // What waits for a confirmation is said once, with its digest, and goes only when a person lets it go.
   const isWaiting = leaving.length > 0 && leaving.every((it) => isHeld(cluster, placement, it.id));
@@ -44,10 +44,10 @@ function bindingReasons(
     return [...reasons, { kind: "applying", placement, clusters: [cluster] }];
   }
   if (facts.adopted.length > 0) reasons.push({ kind: "adopted", placement, cluster, objects: facts.adopted });
-  for (const it of facts.contests?.slice(0, failuresShown) ?? [])
+  for (const it of facts.contested?.slice(0, failuresShown) ?? [])
     reasons.push({ kind: "contested", placement, cluster, ...it });
   if (facts.applied === "failed") return [...reasons, ...applyFailures(record, binding)];
-  const [first] = facts.troubles;
+  const [first] = facts.objectFailures;
   const message = first === undefined ? "not available yet" : `${objectText(first.id)}: ${first.message}`;
   if (facts.phase === "failed") reasons.push({ kind: "unhealthy", placement, cluster, since: facts.since, message });
   else if (readiness.kind === "failed") {
@@ -82,7 +82,7 @@ const isQuiet = ({ state, removal, target, leaving, facts }: Binding, readiness:
   facts.phase !== "failed" &&
   facts.sequence === target?.sequence &&
   facts.adopted.length === 0 &&
-  facts.contests === undefined;
+  facts.contested === undefined;
 
 /** One line for all clusters that something is being applied to: there are usually many, and they say the same. */
 function gathered(reasons: readonly Reason[]): readonly Reason[] {
@@ -96,7 +96,7 @@ function gathered(reasons: readonly Reason[]): readonly Reason[] {
 const failuresShown = 3;
 
 const applyFailures = (record: PlacementRecord, { cluster, facts }: Binding): readonly Reason[] =>
-  (facts?.troubles ?? [])
+  (facts?.objectFailures ?? [])
     .filter((it) => it.type === "Applied")
     .slice(0, failuresShown)
     .map(({ id, code, message }) => ({
@@ -138,8 +138,8 @@ function leavingReason(
 export function fleetReasons(ledger: Ledger, context: PlanContext): readonly Reason[] {
   const { world } = context;
   const reasons: Reason[] = [];
-  for (const { name, trouble } of ledger.clusters.values()) {
-    if (trouble !== null) reasons.push({ kind: "unreachable", cluster: name, ...trouble });
+  for (const { name, contactFailure } of ledger.clusters.values()) {
+    if (contactFailure !== null) reasons.push({ kind: "unreachable", cluster: name, ...contactFailure });
   }
   for (const held of ledger.deletions.held) {
     if (held.confirmed) continue;

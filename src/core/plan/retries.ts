@@ -1,5 +1,5 @@
-import { turnsOf } from "../apply/fight.ts";
-import { type Inventory, isAwaited } from "../model/inventory.ts";
+import { backoffTimes } from "../apply/fight.ts";
+import { type Inventory, isRetryPending } from "../model/inventory.ts";
 import { remembered } from "../model/memo.ts";
 import type { World } from "../model/plan.ts";
 import { earliest, type Instant } from "../model/value.ts";
@@ -15,7 +15,7 @@ export function nextRetry({ observed, now }: World): Instant | null {
 /** The same of one member. */
 export function retryOn(inventory: Inventory, now: Instant): Instant | null {
   let next: Instant | null = null;
-  for (const at of retriesIn(inventory)) if (isAwaited(at, now)) next = earliest(next, at);
+  for (const at of retriesIn(inventory)) if (isRetryPending(at, now)) next = earliest(next, at);
   return next;
 }
 
@@ -24,7 +24,7 @@ const retriesIn = remembered(({ placements }: Inventory): readonly Instant[] => 
   for (const { entries } of placements.values())
     for (const { outcome, repairs } of entries.values()) {
       if (outcome.kind === "failed") moments.add(outcome.retryAt);
-      if (repairs !== undefined) for (const it of turnsOf(repairs)) moments.add(it);
+      if (repairs !== undefined) for (const it of backoffTimes(repairs)) moments.add(it);
     }
   return [...moments];
 });

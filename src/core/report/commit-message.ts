@@ -43,9 +43,9 @@ function* clusterLines(before: Ledger, after: Ledger): Generator<string> {
     if (was === next) continue;
     if (next.kubeSystemUid !== null && (was?.kubeSystemUid ?? null) === null)
       yield `${name} joined (${next.kubernetesVersion ?? "unknown version"})`;
-    if (next.trouble !== null && was?.trouble?.code !== next.trouble.code)
-      yield `${name} ${next.trouble.code}: ${next.trouble.message}`;
-    if (next.trouble === null && was?.trouble != null) yield `${name} answers again`;
+    if (next.contactFailure !== null && was?.contactFailure?.code !== next.contactFailure.code)
+      yield `${name} ${next.contactFailure.code}: ${next.contactFailure.message}`;
+    if (next.contactFailure === null && was?.contactFailure != null) yield `${name} answers again`;
   }
   for (const name of before.clusters.keys())
     if (!after.clusters.has(name)) yield `${name} left the fleet; nothing is written to it or deleted from it any more`;
@@ -120,7 +120,7 @@ function* newsOf(key: PlacementKey, cluster: ClusterName, was: Binding | undefin
     yield `${key} took over on ${cluster}: ${someNames(facts.adopted.map(objectText))}`;
   const isNews = before === null || before.phase !== facts.phase || before.applied !== facts.applied;
   if (!isNews) return;
-  const [first] = facts.troubles;
+  const [first] = facts.objectFailures;
   const why = first === undefined ? "" : `: ${objectText(first.id)}: ${first.code}: ${first.message}`;
   if (facts.applied === "failed") yield `${key} failed to apply on ${cluster}${why}`;
   else if (facts.phase === "failed") yield `${key} is unhealthy on ${cluster}${why}`;

@@ -1,5 +1,5 @@
 import { clusterPath, placementPath } from "../ledger/layout.ts";
-import type { HeldDeletion, OthersAlong } from "../model/deletion.ts";
+import type { CascadedDeletion, HeldDeletion } from "../model/deletion.ts";
 import type { ClusterRecord, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
@@ -52,7 +52,7 @@ function title({ fleet, epoch, sequence, sourceCommit }: Ledger): Section {
 }
 
 function overview({ clusters, placements: all, deletions: { held } }: Ledger, reasons: readonly Reason[]): Section {
-  const lost = [...clusters.values()].filter((it) => it.trouble !== null).length;
+  const lost = [...clusters.values()].filter((it) => it.contactFailure !== null).length;
   const settled = [...all.values()].filter((it) => isSettled(it)).length;
   const waiting = held.filter((it) => !it.confirmed).length;
   const failing = reasons.filter(isFailure).length;
@@ -90,7 +90,7 @@ function groupLine({ placement, clusters, objects }: HeldDeletion["groups"][numb
   return `- ${shown(placement)} on ${named(clusters)}: ${shown(first.join(", "))}${more}`;
 }
 
-const alongLines = ({ placement, cluster, id, objects }: OthersAlong): Section => [
+const alongLines = ({ placement, cluster, id, objects }: CascadedDeletion): Section => [
   `- ${shown(placement)} on ${shown(cluster)}, of others with ${shown(objectText(id))}:`,
   ...objects.map((it) => `  - ${shown(objectText(it))}, uid ${shown(it.uid)}`),
 ];
@@ -186,7 +186,7 @@ function wanted({ spec: { policy } }: PlacementRecord, selected: number): number
 
 function members({ clusters }: Ledger): Section {
   if (clusters.size === 0) return [];
-  const rows = settledLast([...clusters.values()], (it) => it.trouble === null).slice(0, limit);
+  const rows = settledLast([...clusters.values()], (it) => it.contactFailure === null).slice(0, limit);
   return [
     "## Members",
     "",
@@ -197,13 +197,13 @@ function members({ clusters }: Ledger): Section {
   ];
 }
 
-function memberRow({ name, kubernetesVersion, kubeSystemUid, trouble }: ClusterRecord): string {
+function memberRow({ name, kubernetesVersion, kubeSystemUid, contactFailure }: ClusterRecord): string {
   const contact = kubeSystemUid === null ? "never reached" : "answers";
   const cells = [
     `[${shown(name)}](${clusterPath(name)})`,
     shown(kubernetesVersion ?? "unknown"),
-    trouble === null ? contact : shown(`${trouble.code}: ${trouble.message}`),
-    trouble === null ? "" : instantText(trouble.since),
+    contactFailure === null ? contact : shown(`${contactFailure.code}: ${contactFailure.message}`),
+    contactFailure === null ? "" : instantText(contactFailure.since),
   ];
   return `| ${cells.join(" | ")} |`;
 }

@@ -52,7 +52,8 @@ function bindingLines({ target, removal, leaving, facts, conditions }: Binding):
     lines.push(`  being removed since ${instantText(removal.since)} because of ${removal.cause.slice(0, 10)}`);
   if (leaving.length > 0) lines.push(`  still to go: ${leaving.map((it) => objectText(it.id)).join(", ")}`);
   for (const { type, status, reason, message } of conditions) lines.push(`  ${type} ${status}: ${reason}: ${message}`);
-  for (const { id, code, message } of facts?.troubles ?? []) lines.push(`  ${objectText(id)}: ${code}: ${message}`);
+  for (const { id, code, message } of facts?.objectFailures ?? [])
+    lines.push(`  ${objectText(id)}: ${code}: ${message}`);
   if ((facts?.adopted.length ?? 0) > 0) lines.push(`  taken over: ${facts?.adopted.map(objectText).join(", ")}`);
   return lines;
 }

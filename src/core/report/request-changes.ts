@@ -1,4 +1,4 @@
-import type { Leave } from "../model/deletion.ts";
+import type { ObjectFate } from "../model/deletion.ts";
 import type { Ledger } from "../model/ledger.ts";
 import { apiVersionOf, type ObjectId, objectKey, type VersionedId } from "../model/manifest.ts";
 import type { RenderedManifest } from "../model/plan.ts";
@@ -73,7 +73,7 @@ function groupOf(cluster: ClusterName, { before, after }: ManifestChange, leaves
   return { clusters: [cluster], rows: [...come, ...go], same: is.size - come.length };
 }
 
-type LeaveLookup = (id: ObjectId) => Leave["fate"];
+type LeaveLookup = (id: ObjectId) => ObjectFate["fate"];
 
 /**
  * What happens to objects that leave a cluster: as the request says, for a change; else as the run's plan says, which

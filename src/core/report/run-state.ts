@@ -1,6 +1,6 @@
 import type { BindingFacts } from "../model/binding.ts";
 import { conditionOf } from "../model/condition.ts";
-import type { Ledger, PlacementRecord, Trouble } from "../model/ledger.ts";
+import type { ContactFailure, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import type { CountOrPercent } from "../model/placement.ts";
 import type { ClusterProgress, Gate, PlannedStage, RunRecord, StageProgress } from "../model/update-run.ts";
@@ -107,12 +107,15 @@ interface View {
 
 /** What delays a cluster in progress, one line each: the member, its objects, its deadline. */
 export function clusterTroubles(view: View, cluster: ClusterName, progress: ClusterProgress): readonly string[] {
-  const { trouble, facts, failsAt } = clusterView(view, cluster, progress);
-  const objects = (facts?.troubles ?? []).map(({ id, code, message }) => `${objectText(id)}: ${code}: ${message}`);
-  const more = (facts?.troubleCount ?? 0) - objects.length;
+  const { contactFailure, facts, failsAt } = clusterView(view, cluster, progress);
+  const objects = (facts?.objectFailures ?? []).map(
+    ({ id, code, message }) => `${objectText(id)}: ${code}: ${message}`,
+  );
+  const more = (facts?.objectFailureCount ?? 0) - objects.length;
   const told: string[] = [...objects, ...(more > 0 ? [`and ${quantity(more, "more object")}`] : [])];
   // An unreachable member never counts as failed: no deadline runs.
-  if (trouble !== null) return [`${trouble.code} since ${instantText(trouble.since)}: ${trouble.message}`, ...told];
+  if (contactFailure !== null)
+    return [`${contactFailure.code} since ${instantText(contactFailure.since)}: ${contactFailure.message}`, ...told];
   if (facts === null) told.push("nothing recorded yet");
   if (failsAt === null) return told;
   const isOver = view.now >= failsAt;
@@ -121,13 +124,13 @@ export function clusterTroubles(view: View, cluster: ClusterName, progress: Clus
 
 /** Whether a cluster counts as failed: it says so, or its deadline has passed (`rollout/README.md#b-1`). */
 export function hasFailed(view: View, cluster: ClusterName, progress: ClusterProgress): boolean {
-  const { trouble, facts, failsAt } = clusterView(view, cluster, progress);
-  if (trouble !== null) return false;
+  const { contactFailure, facts, failsAt } = clusterView(view, cluster, progress);
+  if (contactFailure !== null) return false;
   return saysSo(facts) || (failsAt !== null && view.now >= failsAt);
 }
 
 interface ClusterView {
-  readonly trouble: Trouble | null;
+  readonly contactFailure: ContactFailure | null;
   /** What the member reported about the run's target. */
   readonly facts: BindingFacts | null;
   /** When its deadline passes; null when none runs. */
@@ -142,7 +145,7 @@ function clusterView({ run, ledger }: View, cluster: ClusterName, progress: Clus
   // A target of another sequence has its own start.
   const startedAt = target?.sequence === progress.sequence ? target.startedAt : progress.startedAt;
   return {
-    trouble: ledger.clusters.get(cluster)?.trouble ?? null,
+    contactFailure: ledger.clusters.get(cluster)?.contactFailure ?? null,
     facts,
     failsAt: isSettled || placement === null || startedAt === null ? null : deadlineOf(placement, startedAt, facts),
   };

@@ -144,9 +144,9 @@ export function clusterRows(
     .map((record) => {
       const here = [...placements.values()].flatMap((it) => it.bindings.get(record.name) ?? []);
       const available = here.filter((it) => conditionOf(it.conditions, "Available")?.status === "True").length;
-      const { trouble, kubernetesVersion, kubeSystemUid } = record;
-      const status = trouble === null ? (kubeSystemUid === null ? "Unknown" : "Healthy") : trouble.code;
-      const since = trouble === null ? "" : instantText(trouble.since);
+      const { contactFailure, kubernetesVersion, kubeSystemUid } = record;
+      const status = contactFailure === null ? (kubeSystemUid === null ? "Unknown" : "Healthy") : contactFailure.code;
+      const since = contactFailure === null ? "" : instantText(contactFailure.since);
       const shown = cordoned.has(record.name) ? `${status},SchedulingDisabled` : status;
       return [record.name, kubernetesVersion ?? "-", shown, `${available}/${here.length}`, since];
     });
@@ -164,7 +164,7 @@ export function bindingRows({ placements }: Ledger, name: string | null): TableR
         `${it.target?.resourceIndex ?? "-"}`,
         statusOf(it, "Applied"),
         statusOf(it, "Available"),
-        it.facts?.troubles[0]?.message ?? "",
+        it.facts?.objectFailures[0]?.message ?? "",
       ]),
     );
   return [["PLACEMENT", "CLUSTER", "STATE", "INDEX", "APPLIED", "AVAILABLE", "MESSAGE"], rows];

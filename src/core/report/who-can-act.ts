@@ -139,7 +139,7 @@ export function missingRuns({ record, ledger }: PlacementContext): readonly Wait
   return [{ what: `an update run, for ${first.cluster}${more}`, who }];
 }
 
-const isSilent = (cluster: ClusterName, { clusters }: Ledger): boolean => clusters.get(cluster)?.trouble != null;
+const isSilent = (cluster: ClusterName, { clusters }: Ledger): boolean => clusters.get(cluster)?.contactFailure != null;
 
 const isUntracked = (cluster: ClusterName, { record }: PlacementContext): boolean =>
   record.bindings.get(cluster)?.facts?.phase === "untrackable";

@@ -5,7 +5,7 @@ import type { ClusterName, RunKey } from "../model/value.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** Everything that decides one eviction. */
-export interface EvictionScene {
+export interface EvictionInput {
   readonly eviction: Eviction;
   /** Null when there is no such placement. */
   readonly placement: PlacementRecord | null;
@@ -34,7 +34,7 @@ export type EvictionVerdict =
  * Evictions are judged one after the other, after the rollout: the placement given is what the ones before it left
  * (`#e17`).
  */
-export function judgeEviction(context: EvictionScene): EvictionVerdict {
+export function judgeEviction(context: EvictionInput): EvictionVerdict {
   const { placement, eviction } = context;
   const { cluster } = eviction;
   if (placement === null) return invalid(`there is no ClusterResourcePlacement ${eviction.placement}`);
@@ -53,7 +53,7 @@ export function judgeEviction(context: EvictionScene): EvictionVerdict {
 
 /** The eviction is valid. A failed cluster may always be evicted, any other as the budget allows. */
 function judgePlaced(
-  context: EvictionScene,
+  context: EvictionInput,
   { key, spec, bindings }: PlacementRecord,
   target: Binding,
 ): EvictionVerdict {
@@ -83,7 +83,7 @@ function withinAllowance(
 }
 
 /** Untrackable counts at once, an earlier version counts as well; a removed or unreachable cluster does not. */
-function isAvailable({ readinessOf }: EvictionScene, binding: Binding): boolean {
+function isAvailable({ readinessOf }: EvictionInput, binding: Binding): boolean {
   if (binding.removal !== null || isReporting(binding)) return false;
   const { kind } = readinessOf(binding.cluster);
   return kind === "available" || kind === "untrackable";

@@ -74,7 +74,7 @@ function inProgress(
 }
 
 /** When time alone changes this readiness; null when there is no such moment. */
-export function turnsAt(readiness: Readiness): Instant | null {
+export function readinessChangesAt(readiness: Readiness): Instant | null {
   switch (readiness.kind) {
     case "untrackable":
       return readiness.countsFrom;

@@ -8,7 +8,7 @@ import {
   explainUpdates,
   type RolloutBinding,
 } from "./budget.ts";
-import { turnsAt } from "./readiness.ts";
+import { readinessChangesAt } from "./readiness.ts";
 
 /** Everything that decides how far the rollout of one placement may go now. */
 export interface RolloutState {
@@ -19,7 +19,7 @@ export interface RolloutState {
 }
 
 /** Which clusters may start now, which may not, and why. Ordered by name. */
-export interface RollOut {
+export interface RolloutDecision {
   /** Scheduled clusters that get a version for the first time. */
   readonly bind: readonly ClusterName[];
   /** Bound clusters that get the new version: failed ones first. */
@@ -46,7 +46,7 @@ interface Waiting {
  * Invariants: updates and removals never leave fewer ready clusters than the budget requires; a cluster known not to be
  * ready costs nothing; an unreachable one counts as not ready, and as still holding the placement.
  */
-export function rollOut({ policy, rollingUpdate, bindings: unordered }: RolloutState): RollOut {
+export function decideRollout({ policy, rollingUpdate, bindings: unordered }: RolloutState): RolloutDecision {
   const bindings = inOrder(unordered);
   const budget = budgetOf(policy, rollingUpdate, bindings);
   const removals = admitRemovals(bindings.filter(isRemovalCandidate), budget);
@@ -65,7 +65,7 @@ export function rollOut({ policy, rollingUpdate, bindings: unordered }: RolloutS
     remove: names(removals.taken),
     heldBack,
     pendingRemovals,
-    wakeAt: nothingWaits ? null : earliest(...bindings.map((it) => turnsAt(it.readiness))),
+    wakeAt: nothingWaits ? null : earliest(...bindings.map((it) => readinessChangesAt(it.readiness))),
   };
 }
 

@@ -5,7 +5,7 @@ import type { ClusterName, Digest, DurationMs, Instant, RunKey, Sequence } from 
 import type { Readiness } from "./readiness.ts";
 
 /** Everything besides the run itself that decides how far it goes now. */
-export interface RunScene {
+export interface RunContext {
   readonly now: Instant;
   /** Waits may end by our clock unless it is `unsound`. */
   readonly clock: ClockTrust;
@@ -23,9 +23,9 @@ export interface RunScene {
   /** Where the placement is, or is to be. A cluster that is missing has left. */
   readonly bindings: ReadonlyMap<ClusterName, RunBinding>;
   /** Whether the cluster can get exactly what the plan says now, or lose it (`rollout/README.md#i-12`). */
-  readonly isAtHand: (cluster: ClusterName) => boolean;
+  readonly canGetPlannedVersion: (cluster: ClusterName) => boolean;
   /** The rules under which an approval of a stage is requested now. */
-  readonly termsOf: (stage: PlannedStage, when: "before" | "after") => GateTerms;
+  readonly requestRulesOf: (stage: PlannedStage, when: "before" | "after") => RequestRules;
   /** 32 hexadecimal digits for a request of this run: different for every stage and pass. */
   readonly nonceFor: (stage: PlannedStage, when: "before" | "after") => string;
   /** The answer to a request that was made in an earlier pass. */
@@ -35,7 +35,7 @@ export interface RunScene {
 }
 
 /** The rules under which an approval is requested. */
-export interface GateTerms {
+export interface RequestRules {
   /** Of all rules that have to be met; null without a trust file. */
   readonly rules: Digest | null;
   /** How long a request may stay open before a new one replaces it; null: for ever. */
@@ -55,7 +55,7 @@ export interface RunBinding {
   /** It is Bound, and its target is exactly what the plan says. */
   readonly isOn: boolean;
   /** Its target has the content that the plan says, perhaps under other snapshots: nothing has to be written. */
-  readonly isAlike: boolean;
+  readonly hasPlannedContent: boolean;
   /** Another run brought what it carries, and the tasks of that stage are not done. */
   readonly isOnTrial: boolean;
   readonly readiness: Readiness;

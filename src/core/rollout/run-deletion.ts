@@ -1,7 +1,7 @@
 import { deletionStage } from "../model/names.ts";
 import type { ClusterEnd, ClusterProgress, DeletionProgress, RunPlan, RunWait } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
-import type { RunBinding, RunScene } from "./run-context.ts";
+import type { RunBinding, RunContext } from "./run-context.ts";
 import {
   hasEnded,
   isUnderWay,
@@ -24,7 +24,7 @@ interface DeletionResult {
  *
  * A cluster that is picked again keeps what it has. Newer runs do not supersede a removal.
  */
-export function advanceDeletion(plan: RunPlan, before: DeletionProgress, context: RunScene): DeletionResult {
+export function advanceDeletion(plan: RunPlan, before: DeletionProgress, context: RunContext): DeletionResult {
   const { clusters, remove } = takeOff(plan.deletions, before.clusters, context, true);
   const left = plan.deletions.filter((it) => !hasEnded(clusters.get(it)));
   const isOver = left.length === 0;
@@ -35,7 +35,7 @@ export function advanceDeletion(plan: RunPlan, before: DeletionProgress, context
 }
 
 /** No further removal starts; those under way are still recorded (`rollout/README.md#b-6`, against `#u32`). */
-export function haltDeletion(plan: RunPlan, before: DeletionProgress, context: RunScene): DeletionResult {
+export function haltDeletion(plan: RunPlan, before: DeletionProgress, context: RunContext): DeletionResult {
   const { clusters } = takeOff(plan.deletions, before.clusters, context, false);
   const waits = [{ kind: "stopped", stage: deletionStage, active: underWayIn(plan, clusters) } as const];
   return { progress: updated(before, { clusters }), remove: [], waits };
@@ -44,7 +44,7 @@ export function haltDeletion(plan: RunPlan, before: DeletionProgress, context: R
 function takeOff(
   listed: readonly ClusterName[],
   before: ProgressByCluster,
-  context: RunScene,
+  context: RunContext,
   isTheirTurn: boolean,
 ): { readonly clusters: ProgressByCluster; readonly remove: readonly ClusterName[] } {
   const moved = new Map<ClusterName, ClusterProgress>();
@@ -54,7 +54,8 @@ function takeOff(
     if (known.end !== null || (known.startedAt === null && !isTheirTurn)) continue;
     const binding = context.bindings.get(cluster);
     const end = endOf(binding, context);
-    const isLeaving = end === null && isTheirTurn && binding?.removing === false && context.isAtHand(cluster);
+    const isLeaving =
+      end === null && isTheirTurn && binding?.removing === false && context.canGetPlannedVersion(cluster);
     if (isLeaving) remove.push(cluster);
     const startedAt = known.startedAt ?? (isLeaving || binding?.removing === true ? context.now : null);
     if (end !== null || startedAt !== known.startedAt) moved.set(cluster, { ...known, startedAt, end });
@@ -65,7 +66,7 @@ function takeOff(
 const underWayIn = ({ deletions }: RunPlan, clusters: ProgressByCluster): readonly ClusterName[] =>
   deletions.filter((it) => isUnderWay(clusters.get(it)));
 
-function endOf(binding: RunBinding | undefined, { now }: RunScene): ClusterEnd | null {
+function endOf(binding: RunBinding | undefined, { now }: RunContext): ClusterEnd | null {
   if (binding === undefined) return { kind: "succeeded", at: now };
   return binding.state === "Unscheduled" ? null : { kind: "skipped", at: now, because: "it is picked again" };
 }

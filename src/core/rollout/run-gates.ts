@@ -2,10 +2,10 @@ import { digestOf } from "../model/json.ts";
 import type { GateAnswer, Request } from "../model/trust.ts";
 import type { Gate, PlannedStage, RunPlan, RunRecord, RunWait, StageProgress, StageTask } from "../model/update-run.ts";
 import { type Digest, earliest, type Instant, later } from "../model/value.ts";
-import type { GateTerms, RunScene } from "./run-context.ts";
+import type { RequestRules, RunContext } from "./run-context.ts";
 
 /** Everything that decides how far one stage of a run goes now. */
-export interface StageContext extends RunScene {
+export interface StageContext extends RunContext {
   readonly run: RunRecord;
   readonly root: RunPlan["root"];
 }
@@ -37,7 +37,7 @@ export function advanceGate(
   const asked = before[when];
   if (!stage[when].some((it) => it.kind === "Approval")) return open(asked);
   if (asked !== null && asked.approval !== null) return open(asked);
-  const terms = context.termsOf(stage, when);
+  const terms = context.requestRulesOf(stage, when);
   const isOpen = asked !== null && asked.rules === terms.rules && !isTooOld(asked, terms, context);
   const gate = isOpen ? asked : newGate(stage, when, terms, context);
   const answer: GateAnswer = isOpen ? context.answerTo(stage, when, gate) : { kind: "none" };
@@ -60,7 +60,7 @@ const open = (gate: Gate | null): GateResult => ({ gate, wait: null, rejection: 
 function newGate(
   stage: PlannedStage,
   when: "before" | "after",
-  terms: GateTerms,
+  terms: RequestRules,
   { run, root, fleet, now, nonceFor }: StageContext,
 ): Gate {
   const { rules } = terms;
@@ -71,10 +71,10 @@ function newGate(
 }
 
 /** From then on an answer comes too late: people have to be asked about the present state instead. */
-const tooOldAt = ({ requestedAt }: Gate, { maxAge }: GateTerms): Instant | null =>
+const tooOldAt = ({ requestedAt }: Gate, { maxAge }: RequestRules): Instant | null =>
   maxAge === null ? null : later(requestedAt, maxAge);
 
-const isTooOld = (gate: Gate, terms: GateTerms, { now }: RunScene): boolean => {
+const isTooOld = (gate: Gate, terms: RequestRules, { now }: RunContext): boolean => {
   const end = tooOldAt(gate, terms);
   return end !== null && now >= end;
 };
@@ -98,7 +98,7 @@ function rejectionText(
  * It starts when the last cluster has ended and is over exactly at its instant (`rollout/README.md#b-14`, `#b-15`),
  * provided that our clock can be trusted (`#i-06`).
  */
-export function timerOf(stage: PlannedStage, finishedAt: Instant, { now, clock }: RunScene): RunWait | null {
+export function timerOf(stage: PlannedStage, finishedAt: Instant, { now, clock }: RunContext): RunWait | null {
   const task = stage.after.find(isTimedWait);
   if (task === undefined) return null;
   const until = later(finishedAt, task.wait);

@@ -22,7 +22,7 @@ export const notStartedStage: StageProgress = {
 };
 
 /** The deletion stage before it starts. */
-export const unbegunDeletion: DeletionProgress = {
+export const notStartedDeletion: DeletionProgress = {
   startedAt: null,
   clusters: new Map(),
   endedAt: null,

@@ -1,7 +1,7 @@
 import type { Gate, PlannedStage, RunWait, StageProgress } from "../model/update-run.ts";
 import { type ClusterName, earliest, type Instant, later, minutes, type RunKey } from "../model/value.ts";
-import { turnsAt } from "./readiness.ts";
-import type { RunScene } from "./run-context.ts";
+import { readinessChangesAt } from "./readiness.ts";
+import type { RunContext } from "./run-context.ts";
 import { advanceGate, type GateResult, type StageContext, timerOf } from "./run-gates.ts";
 import { hasEnded, isUnderWay, type ProgressByCluster, updated } from "./run-progress.ts";
 import {
@@ -59,14 +59,14 @@ export function advanceStage(
  * Whether this run changes nothing in the stage and has changed nothing in it: such stages are passed over
  * (`rollout/README.md#passed-over`). Clusters there that are not available still hold up later stages (`#b-27`).
  */
-const isUnchanged = (before: StageProgress, { clusters }: PlannedStage, { bindings }: RunScene): boolean =>
+const isUnchanged = (before: StageProgress, { clusters }: PlannedStage, { bindings }: RunContext): boolean =>
   (before.startedAt === null || before.isPassedOver) &&
-  clusters.some(({ cluster }) => bindings.get(cluster)?.isAlike === true) &&
+  clusters.some(({ cluster }) => bindings.get(cluster)?.hasPlannedContent === true) &&
   clusters.every(({ cluster }) => {
     const end = before.clusters.get(cluster)?.end ?? null;
     if (end !== null) return end.kind !== "superseded";
     const binding = bindings.get(cluster);
-    return binding === undefined || binding.state === "Unscheduled" || binding.isAlike;
+    return binding === undefined || binding.state === "Unscheduled" || binding.hasPlannedContent;
   });
 
 /**
@@ -81,12 +81,12 @@ function isGuarding(stage: PlannedStage, { run: { plan, stages }, bindings }: St
       i > at &&
       clusters.some(({ cluster }) => {
         const binding = bindings.get(cluster);
-        return binding !== undefined && !binding.isAlike && !hasEnded(stages[i]?.clusters.get(cluster));
+        return binding !== undefined && !binding.hasPlannedContent && !hasEnded(stages[i]?.clusters.get(cluster));
       }),
   );
 }
 
-const over = (progress: StageProgress, { now }: RunScene): StageResult => unchanged({ ...progress, endedAt: now });
+const over = (progress: StageProgress, { now }: RunContext): StageResult => unchanged({ ...progress, endedAt: now });
 
 /** No approval is requested. A request made before it turned out that nothing changes is withdrawn. */
 const unasked = (gate: Gate | null): GateResult => ({
@@ -147,7 +147,7 @@ const unchanged = (progress: StageProgress): StageResult => ({
 });
 
 /** A stage whose clusters all ended without being started counts as started when it finishes. */
-const finished = (before: StageProgress, { now, latest }: RunScene): StageProgress =>
+const finished = (before: StageProgress, { now, latest }: RunContext): StageProgress =>
   updated(before, { startedAt: before.startedAt ?? now, finishedAt: latest });
 
 /** What a stage with clusters under way waits for, and when that may change. */
@@ -155,7 +155,7 @@ function watch(
   stage: PlannedStage,
   { clusters }: StageProgress,
   counts: StageCounts,
-  context: RunScene,
+  context: RunContext,
 ): Pick<StageResult, "waits" | "wakeAt"> {
   const { active, waiting, maxConcurrency, maxFailures: allowed } = counts;
   const failed = [...counts.failed, ...counts.lost];
@@ -177,7 +177,7 @@ function clocks(
   stage: string,
   progress: ProgressByCluster,
   underWay: readonly ClusterName[],
-  { now, bindings }: RunScene,
+  { now, bindings }: RunContext,
 ): { readonly stuck: readonly RunWait[]; readonly wakeAt: Instant | null } {
   const clusters: ClusterName[] = [];
   let wakeAt: Instant | null = null;
@@ -185,7 +185,7 @@ function clocks(
     const mark = later(progress.get(cluster)?.startedAt ?? now, stuckAfter);
     if (now >= mark) clusters.push(cluster);
     const binding = bindings.get(cluster);
-    const turn = binding?.isOn === true ? turnsAt(binding.readiness) : null;
+    const turn = binding?.isOn === true ? readinessChangesAt(binding.readiness) : null;
     wakeAt = earliest(wakeAt, now < mark ? mark : null, turn !== null && turn > now ? turn : null);
   }
   return { stuck: clusters.length === 0 ? [] : [{ kind: "stuck", stage, clusters }], wakeAt };

@@ -2,7 +2,7 @@ import { type Json, sameJson } from "../model/json.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import type { RunEnd, RunFailure, RunPlan, RunRecord, RunWait, StageProgress } from "../model/update-run.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
-import type { RunScene } from "./run-context.ts";
+import type { RunContext } from "./run-context.ts";
 import { advanceDeletion, haltDeletion } from "./run-deletion.ts";
 import type { StageContext } from "./run-gates.ts";
 import { wanted } from "./run-plan.ts";
@@ -29,7 +29,7 @@ export interface RunStep {
  * One call passes through all stages that are over. A stage starts only when the one before has ended, after tasks
  * included (`rollout/README.md#i-01`). The plan never changes (`#i-05`), nor does a run that has ended.
  */
-export function stepRun(run: RunRecord, context: RunScene): RunStep {
+export function stepRun(run: RunRecord, context: RunContext): RunStep {
   const { plan } = run;
   if (plan === null || run.end !== null) return unchanged(run);
   const mismatch = mismatchOf(run, plan, context.placement);
@@ -48,7 +48,7 @@ export function stepRun(run: RunRecord, context: RunScene): RunStep {
 
 const unchanged = (run: RunRecord): RunStep => ({ run, start: [], remove: [], waits: [], wakeAt: null });
 
-const failed = (run: RunRecord, code: RunFailure, message: string, { now }: RunScene): RunRecord => ({
+const failed = (run: RunRecord, code: RunFailure, message: string, { now }: RunContext): RunRecord => ({
   ...run,
   end: { kind: "failed", at: now, code, message },
 });
@@ -63,7 +63,7 @@ interface StagesResult {
 }
 
 /** The stages with the clusters that have ended, in stages that have not started as well. */
-const ended = ({ stages }: RunRecord, plan: RunPlan, context: RunScene): StageProgress[] =>
+const ended = ({ stages }: RunRecord, plan: RunPlan, context: RunContext): StageProgress[] =>
   plan.stages.map((stage, at) => {
     const before = stages[at] ?? notStartedStage;
     return updated(before, { clusters: recordEnds(stage, before.clusters, context, false) });
@@ -96,7 +96,7 @@ function advanceStages(plan: RunPlan, context: StageContext): StagesResult {
  * newer runs moved everything in it and after it, so that its gates would guard nothing (`#u26`). While a later stage
  * has clusters left the gates hold, even if this one has none.
  */
-function isEmpty(plan: RunPlan, stages: readonly StageProgress[], at: number, { bindings }: RunScene): boolean {
+function isEmpty(plan: RunPlan, stages: readonly StageProgress[], at: number, { bindings }: RunContext): boolean {
   if (plan.stages[at]?.clusters.length === 0) return true;
   if (stages[at]?.startedAt !== null) return false;
   const isOver = plan.stages.every((stage, i) => {
@@ -110,7 +110,7 @@ function isEmpty(plan: RunPlan, stages: readonly StageProgress[], at: number, { 
  * The end of a stopped run whose clusters were all taken over by newer runs: it is over and blocks nothing
  * (`rollout/README.md#superseded-runs`). Null while it would still do something if its state were Run.
  */
-function supersededEnd({ spec, stages }: RunRecord, plan: RunPlan, { now, bindings }: RunScene): RunEnd | null {
+function supersededEnd({ spec, stages }: RunRecord, plan: RunPlan, { now, bindings }: RunContext): RunEnd | null {
   if (spec.state !== "Stop" || plan.deletions.some((it) => bindings.get(it)?.state === "Unscheduled")) return null;
   const ends = plan.stages.flatMap(({ clusters }, at) =>
     clusters.map(({ cluster }) => (stages[at] ?? notStartedStage).clusters.get(cluster)?.end ?? null),
@@ -120,7 +120,7 @@ function supersededEnd({ spec, stages }: RunRecord, plan: RunPlan, { now, bindin
 }
 
 /** Whether a stage from `from` on has a cluster that the run would still move. */
-const isAnyLeft = (plan: RunPlan, stages: readonly StageProgress[], from: number, { bindings }: RunScene): boolean =>
+const isAnyLeft = (plan: RunPlan, stages: readonly StageProgress[], from: number, { bindings }: RunContext): boolean =>
   plan.stages.some(
     ({ clusters }, at) =>
       at >= from &&
@@ -134,7 +134,7 @@ const isAnyLeft = (plan: RunPlan, stages: readonly StageProgress[], from: number
  * Once all stages are over, clusters that are no longer picked lose the placement
  * (`rollout/README.md#the-deletion-stage`).
  */
-function stepDeletion(run: RunRecord, plan: RunPlan, context: RunScene): RunStep {
+function stepDeletion(run: RunRecord, plan: RunPlan, context: RunContext): RunStep {
   const isStopped = run.spec.state === "Stop";
   const { progress, remove, waits } = isStopped
     ? haltDeletion(plan, run.deletion, context)

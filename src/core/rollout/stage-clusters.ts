@@ -1,7 +1,7 @@
 import type { ClusterEnd, ClusterProgress, PlannedStage } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 import type { Readiness } from "./readiness.ts";
-import type { RunBinding, RunScene } from "./run-context.ts";
+import type { RunBinding, RunContext } from "./run-context.ts";
 import {
   isNotStarted,
   isUnderWay,
@@ -30,7 +30,7 @@ export interface StageCounts {
 }
 
 /** Sorts the clusters of a stage by state and resolves its limits. */
-export function stageCounts(stage: PlannedStage, progress: ProgressByCluster, { bindings }: RunScene): StageCounts {
+export function stageCounts(stage: PlannedStage, progress: ProgressByCluster, { bindings }: RunContext): StageCounts {
   const clusters = clusterNamesIn(stage);
   const underWay = clusters.filter((it) => isUnderWay(progress.get(it)));
   return {
@@ -71,7 +71,7 @@ interface StartedClusters {
  * by something other than a newer run is started again. One whose earlier removal is not confirmed lets the others pass
  * (`#b-10`).
  */
-export function startClusters(stage: PlannedStage, progress: ProgressByCluster, context: RunScene): StartedClusters {
+export function startClusters(stage: PlannedStage, progress: ProgressByCluster, context: RunContext): StartedClusters {
   const { active, failed, lost, maxConcurrency, maxFailures } = stageCounts(stage, progress, context);
   let free = maxConcurrency - active.length;
   let failures = failed.length + lost.length;
@@ -84,7 +84,7 @@ export function startClusters(stage: PlannedStage, progress: ProgressByCluster, 
     if (before.end !== null || binding === undefined || binding.removing) continue;
     const isNew = before.startedAt === null;
     if (isNew ? free <= 0 : binding.isOn) continue;
-    if (!binding.isOn && !context.isAtHand(cluster)) break;
+    if (!binding.isOn && !context.canGetPlannedVersion(cluster)) break;
     const after = started(before, binding, context);
     moved.set(cluster, after);
     if (!binding.isOn) start.push(cluster);
@@ -95,10 +95,10 @@ export function startClusters(stage: PlannedStage, progress: ProgressByCluster, 
   return { progress: withProgress(progress, moved, clusterNamesIn(stage)), start };
 }
 
-function started(before: ClusterProgress, binding: RunBinding, { now, sequence }: RunScene): ClusterProgress {
+function started(before: ClusterProgress, binding: RunBinding, { now, sequence }: RunContext): ClusterProgress {
   return {
     startedAt: before.startedAt ?? now,
-    sequence: binding.isAlike ? binding.sequence : sequence,
+    sequence: binding.hasPlannedContent ? binding.sequence : sequence,
     end: isAlreadyThere(binding) ? { kind: "succeeded", at: now } : null,
   };
 }
@@ -107,7 +107,7 @@ const wasLost = (it: ClusterProgress | undefined): boolean => it?.startedAt != n
 
 /** Readiness with another target does not count. */
 const hasFailed = (binding: RunBinding | undefined): boolean =>
-  binding?.isAlike === true && binding.readiness.kind === "failed";
+  binding?.hasPlannedContent === true && binding.readiness.kind === "failed";
 
 /**
  * Records which clusters of a stage have ended, and starts nothing.
@@ -118,7 +118,7 @@ const hasFailed = (binding: RunBinding | undefined): boolean =>
 export function recordEnds(
   stage: PlannedStage,
   progress: ProgressByCluster,
-  context: RunScene,
+  context: RunContext,
   isTheirTurn: boolean,
 ): ProgressByCluster {
   const moved = new Map<ClusterName, ClusterProgress>();
@@ -134,7 +134,7 @@ export function recordEnds(
 function endOf(
   cluster: ClusterName,
   before: ClusterProgress,
-  { now, bindings, newerOn }: RunScene,
+  { now, bindings, newerOn }: RunContext,
   isTheirTurn: boolean,
 ): ClusterEnd | null {
   const by = newerOn(cluster);
@@ -150,7 +150,8 @@ function endOf(
 const hasSucceeded = ({ isOn, readiness }: RunBinding): boolean => isOn && isAvailableOrUntrackable(readiness);
 
 /** It had the content of the plan before the run started it, perhaps under other snapshots. */
-const isAlreadyThere = ({ isAlike, readiness }: RunBinding): boolean => isAlike && isAvailableOrUntrackable(readiness);
+const isAlreadyThere = ({ hasPlannedContent: isAlike, readiness }: RunBinding): boolean =>
+  isAlike && isAvailableOrUntrackable(readiness);
 
 /** Untrackable counts at once: runs have no `unavailablePeriodSeconds` (`rollout/README.md#through-the-stages`). */
 function isAvailableOrUntrackable({ kind }: Readiness): boolean {

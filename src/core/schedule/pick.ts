@@ -71,8 +71,8 @@ function pickBest(count: number, cycle: Cycle, classes: Classes, profile: Profil
  *
  * `#a-21` puts the fullest domain first; a policy without spread constraints has a single one.
  */
-const weakestFirst = (standings: readonly CycleBinding[]): readonly CycleBinding[] =>
-  [...standings].sort((a, b) => compareRecorded(a, b) || compareText(a.cluster, b.cluster));
+const weakestFirst = (cycleBindings: readonly CycleBinding[]): readonly CycleBinding[] =>
+  [...cycleBindings].sort((a, b) => compareRecorded(a, b) || compareText(a.cluster, b.cluster));
 
 function compareRecorded({ decision: { score: a } }: CycleBinding, { decision: { score: b } }: CycleBinding): number {
   if (a === null || b === null) return Number(a !== null) - Number(b !== null);

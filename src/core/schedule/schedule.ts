@@ -126,8 +126,8 @@ const selectedBy = ({ create, keep, stay }: CycleResult): readonly ClusterDecisi
 ];
 
 /** Clusters whose removal is pending once this cycle is carried out. */
-const leavingAfter = ({ standings }: Cycle, holders: ReadonlySet<ClusterName>): ReadonlySet<ClusterName> =>
-  clusterSetOf(standings.filter((it) => !holders.has(it.cluster) && !it.removing));
+const leavingAfter = ({ cycleBindings }: Cycle, holders: ReadonlySet<ClusterName>): ReadonlySet<ClusterName> =>
+  clusterSetOf(cycleBindings.filter((it) => !holders.has(it.cluster) && !it.removing));
 
 /** A candidate before and after a change. */
 export interface CandidateChange {
@@ -141,7 +141,7 @@ export interface CandidateChange {
  *
  * False only means that the cycle has to run. True needs plugins that judge every candidate by itself.
  */
-export function judgedAlike(
+export function hasSameVerdict(
   policy: PlacementPolicy,
   { was, is }: CandidateChange,
   profile: Profile,

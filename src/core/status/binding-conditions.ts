@@ -1,13 +1,13 @@
-import type { Binding, BindingFacts, Contest, ObjectTrouble, Target } from "../model/binding.ts";
+import type { Binding, BindingFacts, ContestedObject, ObjectFailure, Target } from "../model/binding.ts";
 import { boundedMessage, type Verdict } from "../model/condition.ts";
-import type { Trouble } from "../model/ledger.ts";
+import type { ContactFailure } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { instantText } from "../model/value.ts";
 
 /** Everything besides the binding itself that its conditions depend on. */
 export interface BindingContext {
   /** Why the member cannot be contacted; null while it answers, or was not asked this time. */
-  readonly trouble: Trouble | null;
+  readonly contactFailure: ContactFailure | null;
   /** A newer version than the binding's waits for the rollout's budget. */
   readonly heldBack: boolean;
   /** Why the version that the cluster should have cannot be rendered; null when it can, or is not known. */
@@ -47,7 +47,7 @@ export function bindingVerdicts(binding: Binding, context: BindingContext): read
     rolloutVerdict(context.heldBack, verdict),
     overriddenVerdict(target, verdict),
     verdict("WorkSynchronized", "True", "AllWorkSynced", "what the cluster is to carry is rendered and recorded"),
-    ...memberVerdicts(binding, target, context.trouble, verdict),
+    ...memberVerdicts(binding, target, context.contactFailure, verdict),
   ];
 }
 
@@ -91,17 +91,17 @@ function overriddenVerdict({ clusterOverrides, resourceOverrides }: Target, verd
 function memberVerdicts(
   { facts }: Binding,
   target: Target,
-  trouble: Trouble | null,
+  contactFailure: ContactFailure | null,
   verdict: MakeVerdict,
 ): readonly Verdict[] {
   const words = target.applyStrategy.type === "ReportDiff" ? diffWords : applyWords;
-  if (trouble !== null) {
-    const message = `the cluster cannot be asked (${trouble.code}): ${trouble.message}`;
+  if (contactFailure !== null) {
+    const message = `the cluster cannot be asked (${contactFailure.code}): ${contactFailure.message}`;
     return [verdict(words.type, "Unknown", words.pending, message)];
   }
   const current = facts?.sequence === target.sequence ? facts : null;
   if (current === null || current.applied === "pending") {
-    const isTold = current?.troubles.some((it) => it.type === "Applied") === true;
+    const isTold = current?.objectFailures.some((it) => it.type === "Applied") === true;
     const message = isTold ? troubleText(current, "Applied") : "the cluster has not confirmed every object yet";
     return [verdict(words.type, "Unknown", words.pending, message)];
   }
@@ -149,22 +149,22 @@ function availableVerdict(facts: BindingFacts, verdict: MakeVerdict): Verdict {
 }
 
 /** Applied stays True while somebody changes the object back; who does and how often is added to the message. */
-function fightText({ contests = [] }: BindingFacts): string {
-  const [first] = contests;
+function fightText({ contested = [] }: BindingFacts): string {
+  const [first] = contested;
   if (first === undefined) return "";
-  const rest = contests.length > 1 ? ` (and ${contests.length - 1} more like it)` : "";
+  const rest = contested.length > 1 ? ` (and ${contested.length - 1} more like it)` : "";
   return `; ${objectText(first.id)}: ${contestText(first)}${rest}`;
 }
 
 /** Who changes the object back, how often it was repaired, and when it is tried next. */
-export const contestText = ({ by, repairs, since }: Omit<Contest, "id">): string =>
+export const contestText = ({ by, repairs, since }: Omit<ContestedObject, "id">): string =>
   `${by === null ? "somebody" : `field manager ${by}`} keeps changing it back; put right ${repairs} times or more since ` +
   `${instantText(since)}, ever more rarely`;
 
 /** The first failing object, its failure, and how many more there are. */
-function troubleText({ troubles, troubleCount }: BindingFacts, type: ObjectTrouble["type"]): string {
-  const first = troubles.find((it) => it.type === type) ?? troubles[0];
+function troubleText({ objectFailures, objectFailureCount }: BindingFacts, type: ObjectFailure["type"]): string {
+  const first = objectFailures.find((it) => it.type === type) ?? objectFailures[0];
   if (first === undefined) return "the objects are not ready";
-  const rest = troubleCount > 1 ? ` (and ${troubleCount - 1} more)` : "";
+  const rest = objectFailureCount > 1 ? ` (and ${objectFailureCount - 1} more)` : "";
   return `${objectText(first.id)}: ${first.message}${rest}`;
 }

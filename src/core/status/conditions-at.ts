@@ -36,11 +36,11 @@ interface Settled {
  * Everything that the verdicts of a binding depend on; null where they depend on an object, a failure or the member.
  */
 function commonKey({ target, removal, facts, generation }: Binding, context: BindingContext): string | null {
-  if (removal !== null || target === null || context.trouble !== null || context.failure !== null) return null;
+  if (removal !== null || target === null || context.contactFailure !== null || context.failure !== null) return null;
   const { clusterOverrides, resourceOverrides, applyStrategy, sequence } = target;
   const overrides = clusterOverrides.length + resourceOverrides.length;
   const isFresh = facts !== null && facts.sequence === sequence;
-  if (isFresh && (facts.troubles.length > 0 || facts.contests !== undefined)) return null;
-  const said = isFresh ? `${facts.applied} ${facts.phase} ${facts.troubleCount}` : "nothing";
+  if (isFresh && (facts.objectFailures.length > 0 || facts.contested !== undefined)) return null;
+  const said = isFresh ? `${facts.applied} ${facts.phase} ${facts.objectFailureCount}` : "nothing";
   return `${generation} ${context.heldBack} ${overrides} ${applyStrategy.type} ${said}`;
 }

@@ -1,4 +1,4 @@
-import type { Binding, BindingFacts, Contest, ObjectTrouble } from "../model/binding.ts";
+import type { Binding, BindingFacts, ContestedObject, ObjectFailure } from "../model/binding.ts";
 import type { Condition } from "../model/condition.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { ClusterDecision, PlacementRecord } from "../model/ledger.ts";
@@ -79,29 +79,29 @@ function factsPart({ facts, target }: Binding, walked: readonly Condition[]): Js
   if (facts === null || facts.sequence !== target?.sequence) return {};
   const last = walked.at(-1);
   const failing = last?.status === "False" && (last.type === "Applied" || last.type === "Available");
-  const shown = failing ? facts.troubles.slice(0, listLimit) : [];
-  const cut = failing && facts.troubleCount > shown.length;
+  const shown = failing ? facts.objectFailures.slice(0, listLimit) : [];
+  const cut = failing && facts.objectFailureCount > shown.length;
   return {
     ...list(
       "failedPlacements",
       shown.map((it) => failedPlacement(it, facts)),
     ),
-    ...(cut ? { failedPlacementsTotal: facts.troubleCount } : {}),
+    ...(cut ? { failedPlacementsTotal: facts.objectFailureCount } : {}),
     ...list("adoptedResources", facts.adopted.slice(0, listLimit).map(objectIdentifier)),
     ...(facts.adopted.length > listLimit ? { adoptedResourcesTotal: facts.adopted.length } : {}),
-    ...list("contestedResources", (facts.contests ?? []).map(contestedResource)),
+    ...list("contestedResources", (facts.contested ?? []).map(contestedResource)),
   };
 }
 
 /** Not a field of KubeFleet's: who changes the object back, and how often at least it was repaired. */
-const contestedResource = ({ id, by, repairs, since }: Contest): Json => ({
+const contestedResource = ({ id, by, repairs, since }: ContestedObject): Json => ({
   ...objectIdentifier(id),
   ...(by === null ? {} : { manager: by }),
   repairs,
   since: exactInstantText(since),
 });
 
-const failedPlacement = ({ id, type, code, message }: ObjectTrouble, { since }: BindingFacts): Json => ({
+const failedPlacement = ({ id, type, code, message }: ObjectFailure, { since }: BindingFacts): Json => ({
   ...resourceIdentifier(id),
   condition: { type, status: "False", reason: code, message, lastTransitionTime: exactInstantText(since) },
 });

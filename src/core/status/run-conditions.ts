@@ -2,7 +2,7 @@ import { boundedMessage, settleConditions, type Verdict } from "../model/conditi
 import { deletionStage } from "../model/names.ts";
 import type { DeletionProgress, RunEnd, RunPlan, RunRecord, RunWait, StageProgress } from "../model/update-run.ts";
 import type { Instant } from "../model/value.ts";
-import { countText, endsText, named, runFailureText, waitText } from "./run-words.ts";
+import { countText, endsText, firstNames, runFailureText, waitText } from "./run-words.ts";
 
 // A run in KubeFleet's terms (`status/README.md#update-runs`). The status of clusters and tasks is their progress
 // itself: the ledger writes it, and reads it back.
@@ -135,7 +135,7 @@ function reachText({ spec, stages }: RunRecord, { resourceIndex }: RunPlan): str
   );
   if (reached.length === 0) return "no cluster was touched";
   return (
-    `resource index ${resourceIndex} reached ${countText(reached.length, "cluster")} (${named(reached)}); ` +
+    `resource index ${resourceIndex} reached ${countText(reached.length, "cluster")} (${firstNames(reached)}); ` +
     `the way back is: flotilla rollback ${spec.placement}`
   );
 }

@@ -5,7 +5,7 @@ import { firstOf, instantText } from "../model/value.ts";
 const most = 3;
 
 /** Names for a message, in the order given: the first three, and how many more there are. */
-export const named = (names: readonly string[]): string => firstOf(names, most);
+export const firstNames = (names: readonly string[]): string => firstOf(names, most);
 
 /** A number of things: `1 stage`, `2 stages`. */
 export const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
@@ -33,23 +33,23 @@ export function waitText(wait: RunWait): string {
     case "clusters":
       return clustersText(wait);
     case "failures":
-      return `starts nothing new: ${named(wait.failed)} did not come up, and ${wait.allowed} may fail`;
+      return `starts nothing new: ${firstNames(wait.failed)} did not come up, and ${wait.allowed} may fail`;
     case "stuck":
-      return `under way for more than five minutes: ${named(wait.clusters)}`;
+      return `under way for more than five minutes: ${firstNames(wait.clusters)}`;
     case "held":
       return `starts nothing new: ${wait.because}`;
     case "stopped":
-      return wait.active.length === 0 ? "stopped" : `stopped; in flight: ${named(wait.active)}`;
+      return wait.active.length === 0 ? "stopped" : `stopped; in flight: ${firstNames(wait.active)}`;
     case "joined":
-      return `skipped, since picked after the plan was made: ${named(wait.clusters)}; the next run brings it there`;
+      return `skipped, since picked after the plan was made: ${firstNames(wait.clusters)}; the next run brings it there`;
     case "superseded":
-      return `run ${wait.by} has taken over ${named(wait.clusters)}`;
+      return `run ${wait.by} has taken over ${firstNames(wait.clusters)}`;
   }
 }
 
 function clustersText({ active, waiting, maxConcurrency }: Extract<RunWait, { kind: "clusters" }>): string {
-  const under = active.length === 0 ? [] : [`under way: ${named(active)}`];
-  const rest = waiting.length === 0 ? [] : [`waiting, ${maxConcurrency} at a time: ${named(waiting)}`];
+  const under = active.length === 0 ? [] : [`under way: ${firstNames(active)}`];
+  const rest = waiting.length === 0 ? [] : [`waiting, ${maxConcurrency} at a time: ${firstNames(waiting)}`];
   return [...under, ...rest].join("; ");
 }
 

@@ -167,7 +167,7 @@ interface UnsignedRules {
  * Nothing here proves who wrote a file. Unsigned answers count only where the fleet allows it, and never once there was
  * a trust file (`trust/README.md#what-counts`).
  */
-export function gateAnswer(digest: Digest, files: readonly ApprovalFile[], rules: UnsignedRules): GateAnswer {
+export function unsignedAnswer(digest: Digest, files: readonly ApprovalFile[], rules: UnsignedRules): GateAnswer {
   const answers = files.filter((it) => it.digest === digest);
   const [first] = answers;
   if (first === undefined) return { kind: "none" };

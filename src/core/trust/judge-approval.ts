@@ -20,7 +20,7 @@ export interface OpenRequest extends RequestSubject {
 }
 
 /** Everything that decides whether one approval file counts. */
-export interface ApprovalScene {
+export interface ApprovalInput {
   readonly file: ApprovalFile;
   /** All approvals of the commit, to attribute the other files that came with this one. */
   readonly files: readonly ApprovalFile[];
@@ -45,7 +45,7 @@ export interface ApprovalScene {
  * It counts when a person whom the trust file names for the stage proves that they wrote it, over the digest of an open
  * request. Every doubt denies, and no fact is assumed.
  */
-export function judgeApproval(context: ApprovalScene): Judgement {
+export function judgeApproval(context: ApprovalInput): Judgement {
   const { file, request, trust, now } = context;
   if (request === null || request.digest !== file.digest) return noRequest(file);
   if (now >= trust.expires)
@@ -82,7 +82,7 @@ const subject = (placement: string, stage: string | null): string =>
  * What is wrong with the commits that brought the file, regardless of proofs: exactly one commit adds it, once
  * (`trust/README.md#t-05`, `#t-11`).
  */
-function carrierObjection({ file, introducers }: ApprovalScene): Denial | null {
+function carrierObjection({ file, introducers }: ApprovalInput): Denial | null {
   const fix = "write a new file";
   const [introducer, again] = introducers;
   if (introducer === undefined) return denied("FLT1211", `no commit is known that added ${file.path}; ${fix}`);
@@ -105,7 +105,7 @@ function carrierObjection({ file, introducers }: ApprovalScene): Denial | null {
  * A signature inside the file must be valid. The commit's signature may be invalid if there is another proof: squash
  * and rebase lose it (`trust/README.md#merged-pull-requests`).
  */
-function proofsOf(context: ApprovalScene): readonly Proof[] | Denial {
+function proofsOf(context: ApprovalInput): readonly Proof[] | Denial {
   const { detached, file } = context;
   const isSigned = detached !== null && detached.kind !== "unsigned";
   const inFile = isSigned ? proofOf(signerOf(detached, signing(context, file.path)), file) : null;
@@ -123,7 +123,7 @@ function proofsOf(context: ApprovalScene): readonly Proof[] | Denial {
 type Key = Pick<Proof, "key" | "source">;
 
 /** Why there is no proof: what is wrong with the commit and, where a review would do, why there is none. */
-function unproven(byCommit: Key | Denial, context: ApprovalScene): Denial {
+function unproven(byCommit: Key | Denial, context: ApprovalInput): Denial {
   const { trust, request, file } = context;
   const denial = "kind" in byCommit ? byCommit : denied("FLT1209", `nothing proves who wrote ${file.path}`);
   const rules = request === null ? [] : rulesFor(trust, request);
@@ -131,19 +131,19 @@ function unproven(byCommit: Key | Denial, context: ApprovalScene): Denial {
   return isEnough ? { ...denial, because: `${denial.because}; and no review counts: ${noReview(context)}` } : denial;
 }
 
-function noReview({ review, trust, file: { principal } }: ApprovalScene): string {
+function noReview({ review, trust, file: { principal } }: ApprovalInput): string {
   if (review !== null && review.kind !== "reviewed") return review.because;
   const accounts = trust.principals.get(principal)?.forgeIds.size ?? 0;
   return accounts === 0 ? `trust/root.yaml lists no account of ${principal}` : "the forge was not asked";
 }
 
-const signing = ({ trust, now }: ApprovalScene, what: string) => ({ trust, namespace: approvalNamespace, what, now });
+const signing = ({ trust, now }: ApprovalInput, what: string) => ({ trust, namespace: approvalNamespace, what, now });
 
 /**
  * The commit that added the file, signed by the person who answers and adding nothing else (`trust/README.md#b-58`;
  * `#t-13`, `#t-19`).
  */
-function commitProof(context: ApprovalScene): Key | Denial {
+function commitProof(context: ApprovalInput): Key | Denial {
   const [introducer] = context.introducers;
   if (introducer === undefined) return denied("FLT1211", `no commit is known that added ${context.file.path}`);
   const what = `commit ${introducer.commit.slice(0, 12)}`;
@@ -180,7 +180,7 @@ const mostTogether = 256;
 const byPath = remembered((files: readonly ApprovalFile[]) => new Map(files.map((it) => [it.path, it])));
 
 /** What else the commit does: it may only add approvals of the same person. */
-function companyObjection({ commit, parents, changes }: CommitFact, { file, files }: ApprovalScene): Denial | null {
+function companyObjection({ commit, parents, changes }: CommitFact, { file, files }: ApprovalInput): Denial | null {
   const no = (what: string): Denial =>
     denied("FLT1207", `commit ${commit.slice(0, 12)} ${what}; commit approvals alone, each person their own`);
   if (parents.length !== 1) return no("has no parent, so nobody knows what it adds");
@@ -197,13 +197,13 @@ function companyObjection({ commit, parents, changes }: CommitFact, { file, file
 }
 
 /** A review by the forge account of the person named in the file; null without one. */
-function forgeProof(context: ApprovalScene): Key | Denial | null {
+function forgeProof(context: ApprovalInput): Key | Denial | null {
   if (context.review?.kind !== "reviewed") return null;
   const found = context.review.reviews.map((it) => reviewProof(it, context));
   return found.find((it) => !("kind" in it)) ?? found[0] ?? null;
 }
 
-function reviewProof({ forge, account, blob, source }: ForgeReview, { file, trust }: ApprovalScene): Key | Denial {
+function reviewProof({ forge, account, blob, source }: ForgeReview, { file, trust }: ApprovalInput): Key | Denial {
   const key = `${forge}:${account}`;
   const principal = [...trust.principals.values()].find((it) => it.forgeIds.get(forge) === account);
   if (blob !== file.blob) return denied("FLT1211", `${file.path} is not what ${key} reviewed; write a new file`);

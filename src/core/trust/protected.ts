@@ -1,6 +1,6 @@
 import type { ApprovalRule, ProtectedTarget, Trust } from "../model/trust.ts";
 import type { ClusterName, DurationMs } from "../model/value.ts";
-import { matchesAnyPattern, matchesPattern, requiredBy } from "./rules.ts";
+import { matchesAnyPattern, matchesPattern, stageRules } from "./rules.ts";
 
 /**
  * A member as protection sees it: without labels, since whoever may edit those could remove its protection
@@ -18,7 +18,7 @@ export interface ProtectedCluster {
  * The protected targets affected by a change of these namespaces in a member, in the order of the file
  * (`trust/README.md#d-17`).
  */
-export function protects(
+export function targetsReached(
   trust: Pick<Trust, "protectedTargets">,
   cluster: ProtectedCluster,
   namespaces: Iterable<string | null>,
@@ -81,7 +81,7 @@ export function rulesFor(
 ): readonly ApprovalRule[] {
   const protection = targets.map(protectionRule);
   if (stage === null) return protection;
-  const rules = requiredBy(trust, placement, stage);
+  const rules = stageRules(trust, placement, stage);
   return rules.length === 0 ? [] : [...rules, ...protection];
 }
 

@@ -16,7 +16,7 @@ export interface AnswerToRule {
  * None does not mean permission: a gate without a matching rule stays closed (`trust/README.md#rules-and-demands`,
  * gittuf).
  */
-export const requiredBy = (
+export const stageRules = (
   trust: Pick<Trust, "approvals">,
   placement: string,
   stage: string,

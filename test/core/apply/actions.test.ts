@@ -166,7 +166,7 @@ function textOf({ sequence, digest, apply, remove, forget, recover }: PlacementA
     `@${sequence}${digest === null ? " goes" : ""}`,
     ...apply.map((it) => `+${short(it.key)}`),
     ...remove.map(
-      (it) => `${it.how} ${short(it.key)}${it.uid === null ? "?" : ""}${it.takesAlong.length > 0 ? "!" : ""}`,
+      (it) => `${it.how} ${short(it.key)}${it.uid === null ? "?" : ""}${it.cascadesTo.length > 0 ? "!" : ""}`,
     ),
     ...forget.map((it) => `forget ${short(it)}`),
     ...recover.map((it) => `find ${it.name}`),

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { isFight, isLeft, repaired, roughly, turnsOf, unrepaired } from "../../../src/core/apply/fight.ts";
+import {
+  afterOtherWrite,
+  afterRepair,
+  backoffTimes,
+  isBackingOff,
+  isFight,
+  roundedRepairs,
+} from "../../../src/core/apply/fight.ts";
 import type { Repairs } from "../../../src/core/model/inventory.ts";
 import { type DurationMs, type Instant, later, minutes, seconds } from "../../../src/core/model/value.ts";
 
@@ -8,7 +15,7 @@ const at = (second: number): Instant => later(noon, seconds(second));
 
 /** What is known after repairs at these seconds. */
 const repairsAt = (...times: readonly number[]): Repairs | undefined =>
-  times.reduce<Repairs | undefined>((known, it) => repaired(known, at(it)), undefined);
+  times.reduce<Repairs | undefined>((known, it) => afterRepair(known, at(it)), undefined);
 
 describe("repairs of one object", () => {
   const cases: readonly (readonly [name: string, times: readonly number[], count: number, since: number])[] = [
@@ -26,9 +33,9 @@ describe("repairs of one object", () => {
   });
 
   it("are forgotten with the next other write once they held for ten minutes", () => {
-    expect(unrepaired(repairsAt(0), at(599))).toEqual(repairsAt(0));
-    expect(unrepaired(repairsAt(0), at(600))).toBeUndefined();
-    expect(unrepaired(undefined, at(0))).toBeUndefined();
+    expect(afterOtherWrite(repairsAt(0), at(599))).toEqual(repairsAt(0));
+    expect(afterOtherWrite(repairsAt(0), at(600))).toBeUndefined();
+    expect(afterOtherWrite(undefined, at(0))).toBeUndefined();
   });
 });
 
@@ -38,8 +45,8 @@ describe("an object that was changed again", () => {
     let known: Repairs | undefined;
     let now = noon;
     while (pauses.length < 12) {
-      known = repaired(known, now);
-      const pause = ([...Array(600).keys()].find((second) => !isLeft(known, later(now, seconds(second)))) ??
+      known = afterRepair(known, now);
+      const pause = ([...Array(600).keys()].find((second) => !isBackingOff(known, later(now, seconds(second)))) ??
         -1) as number;
       pauses.push(pause);
       now = later(now, seconds(pause));
@@ -62,18 +69,18 @@ describe("an object that was changed again", () => {
     ["is put right at once where the clock was set back", repairsAt(0, 1, 2), -3600, false, true],
   ];
   it.each(cases)("%s", (_, known, second, left, fight) => {
-    expect([isLeft(known, at(second)), isFight(known, at(second))]).toEqual([left, fight]);
+    expect([isBackingOff(known, at(second)), isFight(known, at(second))]).toEqual([left, fight]);
   });
 
   it("wakes the planner when it may be put right, and when the fight is over", () => {
-    expect(turnsOf(repairsAt(0, 1) as Repairs)).toEqual([]);
-    expect(turnsOf(repairsAt(0, 1, 2) as Repairs)).toEqual([at(7), at(602)]);
+    expect(backoffTimes(repairsAt(0, 1) as Repairs)).toEqual([]);
+    expect(backoffTimes(repairsAt(0, 1, 2) as Repairs)).toEqual([at(7), at(602)]);
     const long = { count: 10_000, since: noon, last: noon };
-    expect(turnsOf(long)).toEqual([later(noon, minutes(5)), later(noon, minutes(10))]);
+    expect(backoffTimes(long)).toEqual([later(noon, minutes(5)), later(noon, minutes(10))]);
   });
 
   it("is told by a count that changes ever more rarely", () => {
-    const told = Array.from({ length: 3_000 }, (_, it) => roughly(it + 3));
+    const told = Array.from({ length: 3_000 }, (_, it) => roundedRepairs(it + 3));
     expect([...new Set(told)]).toEqual([3, 6, 12, 24, 48, 96, 192, 384, 768, 1536]);
     expect(told.every((it, index) => it <= index + 3)).toBe(true);
   });
@@ -83,8 +90,8 @@ it("an hour of a controller that never gives in brings 19 repairs", () => {
   let known: Repairs | undefined;
   let count = 0;
   for (let now = noon; now < later(noon, minutes(60)); now = later(now, 100 as DurationMs)) {
-    if (isLeft(known, now)) continue;
-    known = repaired(known, now);
+    if (isBackingOff(known, now)) continue;
+    known = afterRepair(known, now);
     count += 1;
   }
   expect(count).toBe(19);

@@ -11,7 +11,7 @@ import {
 } from "../../../src/core/model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import { objectIdOf } from "../../../src/core/model/manifest.ts";
-import type { Departure, PlacementActions, Plan, World as Seen } from "../../../src/core/model/plan.ts";
+import type { ObjectRemoval, PlacementActions, Plan, World as Seen } from "../../../src/core/model/plan.ts";
 import {
   type ClusterName,
   type Commit,
@@ -88,7 +88,7 @@ const withWork = (made: Plan, change: (it: PlacementActions) => Partial<Placemen
     placements: it.placements.map((work) => ({ ...work, ...change(work) })),
   })),
 });
-const withRemoval = (made: Plan, key: string, change: Partial<Departure>): Plan =>
+const withRemoval = (made: Plan, key: string, change: Partial<ObjectRemoval>): Plan =>
   withWork(made, ({ remove }) => ({ remove: remove.map((it) => (it.key === key ? { ...it, ...change } : it)) }));
 const withLedger = (made: Plan, change: Partial<Ledger>): Plan => ({ ...made, ledger: { ...made.ledger, ...change } });
 const withRecord = (made: Plan, change: (it: PlacementRecord) => Partial<PlacementRecord>): Plan => {
@@ -104,12 +104,12 @@ const withDeletions = (made: Plan, change: Partial<DeletionLedger>): Plan =>
   withLedger(made, { deletions: { ...made.ledger.deletions, ...change } });
 const targetOf = ({ target }: Binding): Target => target as Target;
 const nine = Array.from({ length: 9 }, (_, at) => keyOf("ConfigMap", `web/more-${at}`));
-const departure = (key: typeof config): Departure => ({
+const departure = (key: typeof config): ObjectRemoval => ({
   id: { ...objectIdOf(key), version: "v1" },
   key,
   uid: "m1-2",
   how: "delete",
-  takesAlong: [],
+  cascadesTo: [],
 });
 const reached = (seen: Seen, change: object): Seen => {
   const observation = seen.observed.get(m1) as Extract<
@@ -439,7 +439,7 @@ const doctored: readonly {
   {
     catches: "takes along /ConfigMap/web/config with /ConfigMap/web/config from m1, which nobody confirmed",
     of: removing(),
-    doctor: (made) => withRemoval(made, config, { takesAlong: [{ ...objectIdOf(config), uid: "their-uid" }] }),
+    doctor: (made) => withRemoval(made, config, { cascadesTo: [{ ...objectIdOf(config), uid: "their-uid" }] }),
   },
   {
     catches: "acts although the world was refused",

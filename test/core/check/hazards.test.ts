@@ -34,7 +34,7 @@ test("one cluster under two names: the second name gets nothing, and takes nothi
   world.commit(() => world.join(clusterOf("m3", ["env=prod"])));
   world.members.set("m3" as ClusterName, world.member("m1"));
   settle();
-  expect(world.head.clusters.get("m3" as ClusterName)?.trouble).toMatchObject({
+  expect(world.head.clusters.get("m3" as ClusterName)?.contactFailure).toMatchObject({
     code: "IdentityChanged",
     message: "it is the same cluster as m1",
   });
@@ -48,8 +48,8 @@ test("a second name never takes a cluster from the name that joined first", () =
   world.commit(() => world.join(clusterOf("a0", ["env=prod"])));
   world.members.set("a0" as ClusterName, world.member("m1"));
   settle();
-  expect(world.head.clusters.get("m1" as ClusterName)?.trouble).toBeNull();
-  expect(world.head.clusters.get("a0" as ClusterName)?.trouble?.code).toBe("IdentityChanged");
+  expect(world.head.clusters.get("m1" as ClusterName)?.contactFailure).toBeNull();
+  expect(world.head.clusters.get("a0" as ClusterName)?.contactFailure?.code).toBe("IdentityChanged");
 });
 
 test("a leaving object whose mark somebody took off is theirs: it stays, and is waited for no longer", () => {

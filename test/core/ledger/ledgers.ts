@@ -1,4 +1,4 @@
-import type { Binding, BindingFacts, Contest, Target } from "../../../src/core/model/binding.ts";
+import type { Binding, BindingFacts, ContestedObject, Target } from "../../../src/core/model/binding.ts";
 import type { ConfirmationRecord, DeletionLedger } from "../../../src/core/model/deletion.ts";
 import type { DeletionBounds } from "../../../src/core/model/fleet.ts";
 import type { Hold } from "../../../src/core/model/intent.ts";
@@ -160,7 +160,7 @@ const cluster = (random: Random, name: ClusterName): ClusterRecord => ({
   specDigest: digest(random),
   kubeSystemUid: maybe(random, () => hex(random, 32)),
   kubernetesVersion: maybe(random, () => "v1.36.3"),
-  trouble: maybe(random, () => ({
+  contactFailure: maybe(random, () => ({
     code: random.pick([
       "Unreachable",
       "NoConnection",
@@ -324,7 +324,7 @@ const target = (random: Random): Target => ({
 });
 
 function facts(random: Random): BindingFacts {
-  const troubles = many(random, 3, () => ({
+  const objectFailures = many(random, 3, () => ({
     id: versionedId(random),
     type: random.pick(["Applied", "Available"] as const),
     code: "ManifestApplyFailed",
@@ -335,14 +335,14 @@ function facts(random: Random): BindingFacts {
     applied: random.pick(["pending", "applied", "failed"]),
     phase: random.pick(["available", "untrackable", "progressing", "failed"]),
     since: instant(random),
-    troubles,
-    troubleCount: troubles.length + random.pick([0, 0, 900]),
+    objectFailures,
+    objectFailureCount: objectFailures.length + random.pick([0, 0, 900]),
     adopted: many(random, 2, () => objectId(random)),
-    ...(random.below(5) === 0 ? { contests: [contest(random)] } : {}),
+    ...(random.below(5) === 0 ? { contested: [contest(random)] } : {}),
   };
 }
 
-const contest = (random: Random): Contest => ({
+const contest = (random: Random): ContestedObject => ({
   id: objectId(random),
   by: random.pick([null, "kube-controller-manager", 'it\'s "odd"']),
   repairs: random.pick([3, 6, 12]),

@@ -1,6 +1,6 @@
 import { readTrust } from "../../../src/core/intent/trust/trust-file.ts";
 import { known } from "../../../src/core/model/assert.ts";
-import type { Leave } from "../../../src/core/model/deletion.ts";
+import type { ObjectFate } from "../../../src/core/model/deletion.ts";
 import type { ChangeRequest } from "../../../src/core/model/ledger.ts";
 import { type ObjectKey, objectIdOf } from "../../../src/core/model/manifest.ts";
 import type {
@@ -102,7 +102,7 @@ export const randomChange = (random: Random): ChangeRequest => ({
     ]),
   ),
   leaves: new Map(
-    keysOf(random, clusterNames).map((it): [ClusterName, readonly Leave[]] => [
+    keysOf(random, clusterNames).map((it): [ClusterName, readonly ObjectFate[]] => [
       it as ClusterName,
       randomLeaves(random),
     ]),
@@ -112,7 +112,7 @@ export const randomChange = (random: Random): ChangeRequest => ({
 });
 
 /** At least one object, in the order of their keys. */
-const randomLeaves = (random: Random): readonly Leave[] =>
+const randomLeaves = (random: Random): readonly ObjectFate[] =>
   ["/ConfigMap/web/a", "/Namespace//web", "apps/Deployment/web/b"].slice(random.below(3)).map((key) => ({
     object: objectIdOf(key as ObjectKey),
     fate: random.pick(["delete", "release"] as const),

@@ -39,7 +39,7 @@ const withCluster = (change: Partial<ClusterRecord>): Ledger => {
   const cluster = before.clusters.get(m1) as ClusterRecord;
   return { ...before, clusters: new Map([[m1, { ...cluster, ...change }]]) };
 };
-const trouble = { code: "Unreachable", message: "", since: 0 as Instant } as const;
+const contactFailure = { code: "Unreachable", message: "", since: 0 as Instant } as const;
 
 const decisions: readonly (readonly [string, Ledger])[] = [
   ["another source commit", { ...before, sourceCommit: "c9" as Commit }],
@@ -69,7 +69,7 @@ const decisions: readonly (readonly [string, Ledger])[] = [
 
 const news: readonly (readonly [string, Ledger])[] = [
   ["nothing", before],
-  ["silence", withCluster({ trouble })],
+  ["silence", withCluster({ contactFailure })],
   ["what a member says of its objects", withBinding(() => ({ facts: null }))],
   ["conditions", withRecord(() => ({ conditions: [] }))],
   ["an object that is confirmed gone", withBinding(() => ({ leaving: [] }))],
@@ -105,8 +105,8 @@ const endings: readonly (readonly [string, before: Ledger, after: Ledger])[] = [
   ["a placement that has begun to fail", turned("Available", "Unknown"), turned("Available", "False")],
   ["an object that failed to apply", before, withBinding(() => ({ facts: { ...facts, applied: "failed" } }))],
   ["a workload that failed", before, withBinding(() => ({ facts: { ...facts, phase: "failed" } }))],
-  ["a member that stopped answering", before, withCluster({ trouble })],
-  ["a member that is back", withCluster({ trouble }), before],
+  ["a member that stopped answering", before, withCluster({ contactFailure })],
+  ["a member that is back", withCluster({ contactFailure }), before],
 ];
 
 test.each(endings)("%s is final news", (_, was, is) => {
@@ -119,8 +119,8 @@ const goingOn: readonly (readonly [string, before: Ledger, after: Ledger])[] = [
   ["a placement that waits again", before, turned("Available", "Unknown")],
   [
     "a member that is out of reach in other words",
-    withCluster({ trouble }),
-    withCluster({ trouble: { ...trouble, message: "x" } }),
+    withCluster({ contactFailure }),
+    withCluster({ contactFailure: { ...contactFailure, message: "x" } }),
   ],
   ["an object that is confirmed gone", before, withBinding(() => ({ leaving: [] }))],
 ];

@@ -148,8 +148,9 @@ describe("what a member says of a target, in normal form", () => {
   ];
   test.each(cases)("%s", (_, said, want) => {
     const facts = binding(record(hearing(said)))?.facts;
-    const troubles = facts?.troubles.map(({ id, code, message }) => `${objectText(id)} ${code} ${message}`) ?? [];
-    const text = `${facts?.applied} ${facts?.phase}${troubles.length === 0 ? "" : ": "}${troubles.join("; ")}`;
+    const objectFailures =
+      facts?.objectFailures.map(({ id, code, message }) => `${objectText(id)} ${code} ${message}`) ?? [];
+    const text = `${facts?.applied} ${facts?.phase}${objectFailures.length === 0 ? "" : ": "}${objectFailures.join("; ")}`;
     expect(text).toBe(want);
   });
 });
@@ -161,7 +162,7 @@ describe("what others changed (I-22)", () => {
 
   test("does not show that ours comes up", () => {
     const facts = binding(record(hearing(said, unheard)))?.facts;
-    expect([facts?.applied, facts?.phase, facts?.troubles.map((it) => it.message)]).toEqual([
+    expect([facts?.applied, facts?.phase, facts?.objectFailures.map((it) => it.message)]).toEqual([
       "applied",
       "progressing",
       ["Somebody changed it after it was applied. It is being put right."],
@@ -190,7 +191,7 @@ describe("time and identity", () => {
     const later1 = at({ phase: "progressing", message: "1 of 2" }, first, later(seen.now, seconds(30)));
     expect(binding(first)?.facts?.since).toBe(seen.now);
     expect(binding(later1)?.facts?.since).toBe(seen.now);
-    expect(binding(later1)?.facts?.troubles[0]?.message).toBe("1 of 2");
+    expect(binding(later1)?.facts?.objectFailures[0]?.message).toBe("1 of 2");
   });
 
   test("what was taken over is told", () => {
@@ -271,7 +272,7 @@ describe("what had to go", () => {
 });
 
 describe("members", () => {
-  const troubleOf = (world: Seen): string | null => record(world).clusters.get(m1)?.trouble?.code ?? null;
+  const troubleOf = (world: Seen): string | null => record(world).clusters.get(m1)?.contactFailure?.code ?? null;
   const silent = (message: string): Observation => ({ kind: "unreachable", code: "Unreachable", message });
 
   test.each<readonly [string, Seen, string | null]>([
@@ -292,7 +293,7 @@ describe("members", () => {
       observed: new Map([[m1, silent("port 2")]]),
     };
     expect(record(next)).toBe(first);
-    expect(record({ ...seen, ledger: first }).clusters.get(m1)?.trouble).toBeNull();
+    expect(record({ ...seen, ledger: first }).clusters.get(m1)?.contactFailure).toBeNull();
   });
 
   test("another kind of trouble goes on from the same moment", () => {
@@ -304,7 +305,7 @@ describe("members", () => {
       now: later(seen.now, seconds(30)),
       observed: new Map([[m1, other]]),
     });
-    expect(then.clusters.get(m1)?.trouble).toEqual({ code: "Forbidden", message: "no", since: seen.now });
+    expect(then.clusters.get(m1)?.contactFailure).toEqual({ code: "Forbidden", message: "no", since: seen.now });
   });
 
   test("the uid that joined stays on record while another cluster answers", () => {
@@ -333,7 +334,7 @@ describe("an object that others keep changing back", () => {
     const live = { ...(member.objects.get(config) as LiveObject), fingerprint: other };
     return { objects: new Map([...member.objects, [config, rival === undefined ? live : { ...live, rival }]]) };
   };
-  const contests = (world: Seen) => binding(record(world))?.facts?.contests;
+  const contests = (world: Seen) => binding(record(world))?.facts?.contested;
   const id = objectIdOf(config);
 
   const cases: readonly (readonly [name: string, said: Partial<Reached>, want: unknown])[] = [
@@ -375,6 +376,6 @@ describe("an object that others keep changing back", () => {
   test("that others delete again and again is not on its way", () => {
     const world = hearing({ ...entry(config, { repairs: repairs(4) }), objects: without(config) });
     const facts = binding(record(world))?.facts;
-    expect([facts?.applied, facts?.troubles[0]?.code]).toEqual(["failed", "FieldFight"]);
+    expect([facts?.applied, facts?.objectFailures[0]?.code]).toEqual(["failed", "FieldFight"]);
   });
 });

@@ -54,7 +54,7 @@ function condition(status: "True" | "False", reason: string, message: string) {
   return { type, status, reason, message, observedGeneration: 1, lastTransitionTime: at };
 }
 
-const member = (name: string, trouble: string | null): Ledger["clusters"] =>
+const member = (name: string, contactFailure: string | null): Ledger["clusters"] =>
   new Map([
     [
       name as ClusterName,
@@ -65,7 +65,7 @@ const member = (name: string, trouble: string | null): Ledger["clusters"] =>
         specDigest: "d" as Digest,
         kubeSystemUid: "k",
         kubernetesVersion: "v1.36.3",
-        trouble: trouble === null ? null : { code: "Unreachable", message: trouble, since: at },
+        contactFailure: contactFailure === null ? null : { code: "Unreachable", message: contactFailure, since: at },
         conditions: [],
       },
     ],

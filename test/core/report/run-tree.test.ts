@@ -22,7 +22,7 @@ import {
   web,
 } from "../../cmd/rollout-ledger.ts";
 import { approvalOf, gateOf } from "../../gate.ts";
-import { facts, target, trouble } from "../status/record.ts";
+import { facts, objectFailure, target } from "../status/record.ts";
 
 const digest = "ab".repeat(32) as Digest;
 const asked = gateOf({ requestedAt: at("09:00:00"), digest });
@@ -132,19 +132,23 @@ describe("a run is told as a tree", () => {
   test("which object fails and why, what is merely late, who cannot be asked", () => {
     const silent = {
       name: "west",
-      trouble: { code: "Unreachable", message: "connection refused", since: at("10:40:00") },
+      contactFailure: { code: "Unreachable", message: "connection refused", since: at("10:40:00") },
     } as ClusterRecord;
     const rest = progress({
       startedAt: at("10:30:00"),
       before: given,
       clusters: clusters({ north: begun("10:30:00"), south: begun("10:31:00"), west: begun("10:32:00", 8) }),
     });
-    const broken = facts({ phase: "failed", troubles: [trouble("Available", "image pull failed")], troubleCount: 3 });
+    const broken = facts({
+      phase: "failed",
+      objectFailures: [objectFailure("Available", "image pull failed")],
+      objectFailureCount: 3,
+    });
     const late = facts({
       phase: "progressing",
       since: at("10:31:30"),
-      troubles: [trouble("Available", "1 of 2 replicas")],
-      troubleCount: 1,
+      objectFailures: [objectFailure("Available", "1 of 2 replicas")],
+      objectFailureCount: 1,
     });
     const placement = web([
       on("north", 3, { facts: broken }),

@@ -6,7 +6,7 @@ import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { SourcePosition } from "../../../src/core/model/manifest.ts";
 import type { DisruptionBudget, PlacementPolicy } from "../../../src/core/model/placement.ts";
 import type { ClusterName, Commit, PlacementKey, RunKey } from "../../../src/core/model/value.ts";
-import { type EvictionScene, type EvictionVerdict, judgeEviction } from "../../../src/core/rollout/eviction.ts";
+import { type EvictionInput, type EvictionVerdict, judgeEviction } from "../../../src/core/rollout/eviction.ts";
 import { clientSide } from "../../strategy.ts";
 import { binding, facts, noon, pickAll, pickN, record, removal, target } from "../status/record.ts";
 import { bound, readinessOf } from "./notation.ts";
@@ -68,7 +68,7 @@ test.each(rows)("%s", (_, policy = "", budget = "", text = "", want = "") => {
 describe("an eviction is invalid, with the reason,", () => {
   const fine = context("3", "none", "a:Br b:Br");
   const placement = fine.placement as PlacementRecord;
-  test.each<{ claim: string; change: Partial<EvictionScene>; want: string }>([
+  test.each<{ claim: string; change: Partial<EvictionInput>; want: string }>([
     {
       claim: "E21: when there is no such placement",
       change: { placement: null },
@@ -172,7 +172,7 @@ test("I-54: with any budget, an eviction of an available cluster leaves as many 
         }
 });
 
-function context(policy: string, budget: string, text: string): EvictionScene {
+function context(policy: string, budget: string, text: string): EvictionInput {
   const parsed = text === "zz" ? [] : text.split(" ").map(parse);
   const readiness = new Map(parsed.map((it) => [it.binding.cluster, readinessOf(it.readiness)]));
   return {

@@ -3,7 +3,7 @@ import type { CountOrPercent } from "../../../src/core/model/placement.ts";
 import { type ClusterName, type Instant, later, seconds } from "../../../src/core/model/value.ts";
 import type { RolloutBinding } from "../../../src/core/rollout/budget.ts";
 import type { Readiness } from "../../../src/core/rollout/readiness.ts";
-import type { RollOut } from "../../../src/core/rollout/rolling-update.ts";
+import type { RolloutDecision } from "../../../src/core/rollout/rolling-update.ts";
 
 export const now = Date.UTC(2026, 10, 21, 12) as Instant;
 
@@ -52,7 +52,7 @@ export const bound = (text: string): CountOrPercent =>
   text.endsWith("%") ? { percent: Number(text.slice(0, -1)) } : { count: Number(text) };
 
 /** `-a ^b +c | held d | pending e`: removed, updated, bound; what waits. */
-export function told({ bind, update, remove, heldBack, pendingRemovals }: RollOut): string {
+export function told({ bind, update, remove, heldBack, pendingRemovals }: RolloutDecision): string {
   const moves = [...remove.map((it) => `-${it}`), ...update.map((it) => `^${it}`), ...bind.map((it) => `+${it}`)];
   const held = heldBack.flatMap((it) => it.clusters);
   return [

@@ -8,7 +8,7 @@ import {
   type Sequence,
   seconds,
 } from "../../../src/core/model/value.ts";
-import { type ReadinessContext, readinessOf, turnsAt } from "../../../src/core/rollout/readiness.ts";
+import { type ReadinessContext, readinessChangesAt, readinessOf } from "../../../src/core/rollout/readiness.ts";
 import { clientSide } from "../../strategy.ts";
 import { now, secondsFromNow } from "./notation.ts";
 
@@ -58,8 +58,8 @@ const facts = (
   applied,
   phase,
   since: secondsFromNow(-secondsAgo) as Instant,
-  troubles: [],
-  troubleCount: 0,
+  objectFailures: [],
+  objectFailureCount: 0,
   adopted: [],
 });
 
@@ -169,7 +169,7 @@ describe("readiness", () => {
   test("is not another one before the moment it names, and is at that moment", () => {
     for (const { started, facts: said } of rows) {
       const before = readinessOf(binding(started, said), context);
-      const at = turnsAt(before);
+      const at = readinessChangesAt(before);
       if (at === null) continue;
       expect(readinessOf(binding(started, said), { ...context, now: (at - 1) as Instant })).toEqual(before);
       expect(readinessOf(binding(started, said), { ...context, now: at })).not.toEqual(before);

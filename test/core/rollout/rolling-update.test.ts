@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CountOrPercent, PlacementPolicy } from "../../../src/core/model/placement.ts";
 import { type Instant, seconds } from "../../../src/core/model/value.ts";
 import { budgetOf, isHolding, isReady, isTargeted, type RolloutBinding } from "../../../src/core/rollout/budget.ts";
-import { type RolloutState, rollOut } from "../../../src/core/rollout/rolling-update.ts";
+import { decideRollout, type RolloutState } from "../../../src/core/rollout/rolling-update.ts";
 import { random } from "../schedule/random.ts";
 import { bindings, bound, secondsFromNow } from "./notation.ts";
 
@@ -22,7 +22,7 @@ const stateOf = (count: number, maxUnavailable: string, maxSurge: string, text: 
 
 describe("B 7: what is held back shows its arithmetic", () => {
   test("for updates, additions and clusters picked again too early, each in its own group", () => {
-    const { heldBack } = rollOut(stateOf(3, "25%", "0", "a:Bor b:Bor c:Bnp d:S e:Sxp"));
+    const { heldBack } = decideRollout(stateOf(3, "25%", "0", "a:Bor b:Bor c:Bnp d:S e:Sxp"));
     expect(heldBack).toEqual([
       {
         clusters: ["a", "b"],
@@ -34,7 +34,7 @@ describe("B 7: what is held back shows its arithmetic", () => {
   });
 
   test("for removals", () => {
-    const { pendingRemovals } = rollOut(stateOf(2, "0", "1", "a:Ur b:Ur c:S d:S"));
+    const { pendingRemovals } = decideRollout(stateOf(2, "0", "1", "a:Ur b:Ur c:S d:S"));
     expect(pendingRemovals).toEqual({
       clusters: ["a", "b"],
       arithmetic: "ready 2, needed 2 (2 wanted - maxUnavailable 0), budget 0",
@@ -49,21 +49,23 @@ describe("wakeAt", () => {
     );
 
   test("R29: is when the first untrackable cluster counts as available", () => {
-    expect(rollOut(stateOf(3, "20%", "3", "a:Bot25 b:Bot40 c:Bor")).wakeAt).toBe(secondsFromNow(25));
+    expect(decideRollout(stateOf(3, "20%", "3", "a:Bot25 b:Bot40 c:Bor")).wakeAt).toBe(secondsFromNow(25));
   });
 
   test("is when a cluster in progress fails, since its place is free then", () => {
     const state = stateOf(1, "1", "0", "a:Bnp b:S");
-    expect(rollOut({ ...state, bindings: failing("a:Bnp b:S", secondsFromNow(90)) }).wakeAt).toBe(secondsFromNow(90));
+    expect(decideRollout({ ...state, bindings: failing("a:Bnp b:S", secondsFromNow(90)) }).wakeAt).toBe(
+      secondsFromNow(90),
+    );
   });
 
   test("is null when nothing waits", () => {
     const state = stateOf(2, "1", "1", "a:Bnp b:Bnt9");
-    expect(rollOut({ ...state, bindings: failing("a:Bnp b:Bnt9", secondsFromNow(90)) }).wakeAt).toBeNull();
+    expect(decideRollout({ ...state, bindings: failing("a:Bnp b:Bnt9", secondsFromNow(90)) }).wakeAt).toBeNull();
   });
 
   test("R7: is null when no time can help", () => {
-    expect(rollOut(stateOf(2, "0", "3", "a:Bor b:Bor")).wakeAt).toBeNull();
+    expect(decideRollout(stateOf(2, "0", "3", "a:Bor b:Bor")).wakeAt).toBeNull();
   });
 });
 
@@ -107,7 +109,7 @@ describe("whatever the state of a rollout", () => {
   test("one pass takes down no more ready clusters than the budget allows", () => {
     for (const seed of seeds) {
       const state = anyState(seed);
-      const { update, remove } = rollOut(state);
+      const { update, remove } = decideRollout(state);
       const { wanted, maxUnavailable, maxUnavailableOfTargeted } = budgetOf(
         state.policy,
         state.rollingUpdate,
@@ -127,7 +129,7 @@ describe("whatever the state of a rollout", () => {
   test("B 3: a cluster that may be up unseen is removed only as long as enough others are known to be ready", () => {
     for (const seed of seeds) {
       const state = anyState(seed);
-      const { remove } = rollOut(state);
+      const { remove } = decideRollout(state);
       const { wanted, maxUnavailable } = budgetOf(state.policy, state.rollingUpdate, state.bindings);
       const isUnseen = ({ readiness: it }: RolloutBinding): boolean =>
         it.kind === "unknown" || (it.kind === "progressing" && !it.isHeard);
@@ -140,7 +142,7 @@ describe("whatever the state of a rollout", () => {
   test("I-03, B 11: no more clusters are down or get a version than may be down, failed ones apart", () => {
     for (const seed of seeds) {
       const state = anyState(seed);
-      const { update } = rollOut(state);
+      const { update } = decideRollout(state);
       const { maxUnavailableOfTargeted: bound } = budgetOf(state.policy, state.rollingUpdate, state.bindings);
       const untouched = state.bindings.filter((it) => isTargeted(it) && isReady(it) && !update.includes(it.cluster));
       const isPaced = (it: RolloutBinding): boolean => it.readiness.kind !== "failed" && update.includes(it.cluster);
@@ -152,7 +154,7 @@ describe("whatever the state of a rollout", () => {
   test("with no fewer targets than wanted, removals and updates together respect one floor", () => {
     for (const seed of seeds) {
       const state = anyState(seed);
-      const { update, remove } = rollOut(state);
+      const { update, remove } = decideRollout(state);
       const { wanted, targeted, maxUnavailable } = budgetOf(state.policy, state.rollingUpdate, state.bindings);
       if (targeted < wanted) continue;
       const ready = state.bindings.filter(isReady);
@@ -164,7 +166,7 @@ describe("whatever the state of a rollout", () => {
   test("I-04: additions never make more holders than wanted, surge and failed ones", () => {
     for (const seed of seeds) {
       const state = anyState(seed);
-      const { bind } = rollOut(state);
+      const { bind } = decideRollout(state);
       const { wanted, maxSurge } = budgetOf(state.policy, state.rollingUpdate, state.bindings);
       const holders = state.bindings.filter((it) => isHolding(it) && it.readiness.kind !== "failed").length;
       if (bind.length > 0) expect(holders + bind.length, `seed ${seed}`).toBeLessThanOrEqual(wanted + maxSurge.count);
@@ -174,7 +176,7 @@ describe("whatever the state of a rollout", () => {
   test("every cluster that could move moves or is reported, once", () => {
     for (const seed of seeds) {
       const state = anyState(seed);
-      const { bind, update, remove, heldBack, pendingRemovals } = rollOut(state);
+      const { bind, update, remove, heldBack, pendingRemovals } = decideRollout(state);
       const told = [bind, update, remove, ...heldBack.map((it) => it.clusters), pendingRemovals?.clusters ?? []].flat();
       const movable = state.bindings.filter(({ state, removing, upToDate }) =>
         removing ? state === "Scheduled" : state === "Unscheduled" || !upToDate,
@@ -187,7 +189,7 @@ describe("whatever the state of a rollout", () => {
     for (const seed of seeds) {
       const state = anyState(seed);
       const other = { ...state, bindings: random(seed).shuffled(state.bindings) };
-      expect(rollOut(other), `seed ${seed}`).toEqual(rollOut(state));
+      expect(decideRollout(other), `seed ${seed}`).toEqual(decideRollout(state));
     }
   });
 
@@ -212,7 +214,7 @@ describe("whatever the state of a rollout", () => {
 
 /** The next state if members do at once what one pass decides, and everything works. */
 function allWell(state: RolloutState): readonly RolloutBinding[] {
-  const { bind, update, remove } = rollOut(state);
+  const { bind, update, remove } = decideRollout(state);
   return state.bindings.flatMap((it): readonly RolloutBinding[] => {
     if (remove.includes(it.cluster)) return [{ ...it, removing: true }];
     if (it.removing) return it.state === "Scheduled" ? [{ ...it, removing: false }] : [];

@@ -33,10 +33,10 @@ import {
   seconds,
 } from "../../../src/core/model/value.ts";
 import type { Readiness } from "../../../src/core/rollout/readiness.ts";
-import type { RunBinding, RunScene } from "../../../src/core/rollout/run-context.ts";
+import type { RunBinding, RunContext } from "../../../src/core/rollout/run-context.ts";
 import { requestDigest } from "../../../src/core/rollout/run-gates.ts";
 import { type Planning, type PlanVersion, planRun } from "../../../src/core/rollout/run-plan.ts";
-import { initialized, unbegunDeletion } from "../../../src/core/rollout/run-progress.ts";
+import { initialized, notStartedDeletion } from "../../../src/core/rollout/run-progress.ts";
 import { type RunStep, stepRun } from "../../../src/core/rollout/run-step.ts";
 import { clientSide, defaultStrategy } from "../../strategy.ts";
 
@@ -263,7 +263,7 @@ const runOf = (name: string, index: number, since: Sequence): RunRecord => ({
   since,
   plan: null,
   stages: [],
-  deletion: unbegunDeletion,
+  deletion: notStartedDeletion,
   end: null,
   conditions: [],
 });
@@ -329,7 +329,7 @@ export function pass(world: World): readonly RunStep[] {
 
 export const indexOf = (run: RunRecord): number => Number(run.spec.resourceIndex);
 
-export function contextOf(world: World, run: RunRecord): RunScene {
+export function contextOf(world: World, run: RunRecord): RunContext {
   const { now, sequence, clock } = world;
   const bindings = new Map([...world.spots].map(([cluster, spot]) => [cluster, seenBy(world, run, cluster, spot)]));
   return {
@@ -337,11 +337,11 @@ export function contextOf(world: World, run: RunRecord): RunScene {
     clock,
     latest: now,
     sequence,
-    isAtHand: (cluster) => !world.lost.has(cluster),
+    canGetPlannedVersion: (cluster) => !world.lost.has(cluster),
     fleet: "fleet",
     placement: placementOf(world),
     bindings,
-    termsOf: () => ({ rules: world.rules, maxAge: world.maxAge, authors: () => world.authors }),
+    requestRulesOf: () => ({ rules: world.rules, maxAge: world.maxAge, authors: () => world.authors }),
     nonceFor: () => nonceIn(world),
     answerTo: (_stage, _when, { digest }) => world.answers.get(digest) ?? { kind: "none" },
     newerOn: (cluster) => {
@@ -367,7 +367,7 @@ const seenBy = (world: World, run: RunRecord, cluster: ClusterName, spot: Spot):
   removing: spot.removing,
   sequence: spot.sequence,
   isOn: spot.state === "Bound" && spot.index === indexOf(run),
-  isAlike: spot.state === "Bound" && spot.index === indexOf(run),
+  hasPlannedContent: spot.state === "Bound" && spot.index === indexOf(run),
   isOnTrial: isOnTrial(world, run, cluster, spot),
   readiness: readinessOf(spot, world.now),
 });

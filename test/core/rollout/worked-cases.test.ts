@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { PlacementPolicy } from "../../../src/core/model/placement.ts";
 import { type ClusterName, seconds } from "../../../src/core/model/value.ts";
 import { budgetOf } from "../../../src/core/rollout/budget.ts";
-import { type RolloutState, rollOut } from "../../../src/core/rollout/rolling-update.ts";
+import { decideRollout, type RolloutState } from "../../../src/core/rollout/rolling-update.ts";
 import { bindings, bound, told } from "./notation.ts";
 
 // Row of `rollout/README.md#cases-of-the-rolling-update`, with a B where we differ; policy; maxUnavailable/maxSurge;
@@ -78,7 +78,7 @@ quiet       ; 2   ; 1/1     ; a:Bnr b:Bnr                     ; 1,1   ; nothing
 test.each(rows)("%s", (_, policy = "", bounds = "", text = "", budgets = "", want = "") => {
   const state = stateOf(policy, bounds, text);
   const { removals, additions } = budgetOf(state.policy, state.rollingUpdate, state.bindings);
-  expect([`${removals},${additions}`, told(rollOut(state))]).toEqual([budgets, want]);
+  expect([`${removals},${additions}`, told(decideRollout(state))]).toEqual([budgets, want]);
 });
 
 test.each([
@@ -91,12 +91,12 @@ test.each([
   },
 ])("$id", ({ bounds, text, want }) => {
   const ten = text.split(" ").map((it) => `c${it.replace(":", ":B")}`);
-  expect(rollOut(stateOf("all", bounds, ten.join(" "))).update).toEqual(want);
+  expect(decideRollout(stateOf("all", bounds, ten.join(" "))).update).toEqual(want);
 });
 
 test("R25: clusters that no longer match leave in one pass when enough others are ready", () => {
   const text = "a:Bnr b:Bnr c:Bnr d:Bnr e:Bnr f:Ur g:Ur h:Ur";
-  expect(rollOut(stateOf("all", "25%/25%", text)).remove).toEqual(["f", "g", "h"]);
+  expect(decideRollout(stateOf("all", "25%/25%", text)).remove).toEqual(["f", "g", "h"]);
 });
 
 function stateOf(policy: string, bounds: string, text: string): RolloutState {

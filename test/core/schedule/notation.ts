@@ -1,5 +1,5 @@
 // The notation of `schedule/README.md#cases`, so that a worked case is one line here as well.
-import type { Trouble } from "../../../src/core/model/ledger.ts";
+import type { ContactFailure } from "../../../src/core/model/ledger.ts";
 import { memberNameLabel } from "../../../src/core/model/names.ts";
 import type { ClusterTerm, PlacementPolicy, PreferredTerm, Toleration } from "../../../src/core/model/placement.ts";
 import { type ClusterName, type Instant, type LabelSelector, later, seconds } from "../../../src/core/model/value.ts";
@@ -24,11 +24,11 @@ function candidate(text: string): Candidate {
       spec: {},
       source: { path: `clusters/${name}.yaml`, document: 0, line: 1, column: 1 },
     },
-    trouble: silence === "" ? null : outOfContact(silence),
+    contactFailure: silence === "" ? null : outOfContact(silence),
   };
 }
 
-function outOfContact(silence: string): Trouble {
+function outOfContact(silence: string): ContactFailure {
   const [, count = "", unit = ""] = /^(\d+)([ms])$/.exec(silence) ?? [];
   const length = seconds(Number(count) * (unit === "m" ? 60 : 1));
   return { code: "Unreachable", message: "connection refused", since: (now - length) as Instant };
@@ -38,7 +38,7 @@ function outOfContact(silence: string): Trouble {
  * `a:B0 b:S0[0,5] c:U(B)0 d:B0x`: state, index of the policy snapshot, stored topology and affinity score (`[-]`:
  * none), `x` while it is being removed. `latest` is the index of the snapshot in force.
  */
-export const standings = (text: string, latest: number): readonly CycleBinding[] =>
+export const cycleBindings = (text: string, latest: number): readonly CycleBinding[] =>
   words(text).map((it) => standing(it, latest));
 
 const states = { S: "Scheduled", B: "Bound", U: "Unscheduled" } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type Cycle, type CycleBinding, wantedState } from "../../../src/core/schedule/framework/cycle.ts";
 import { profiles } from "../../../src/core/schedule/profile.ts";
-import { judgedAlike, type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
-import { fleet, now, policyOf, standings } from "./notation.ts";
+import { hasSameVerdict, type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
+import { cycleBindings, fleet, now, policyOf } from "./notation.ts";
 import { random } from "./random.ts";
 
 const rounds = 200;
@@ -29,13 +29,13 @@ function anyCycle(seed: number): Cycle {
   return {
     policy: policyOf(policy),
     candidates: fleet(fleetText.join(" ")),
-    standings: standings(standing.join(" "), 1),
+    cycleBindings: cycleBindings(standing.join(" "), 1),
     now,
   };
 }
 
 /** The bindings once the schedule is carried out and removals that were under way have ended. */
-function carriedOut({ standings: before }: Cycle, { create, keep, drop }: Schedule): readonly CycleBinding[] {
+function carriedOut({ cycleBindings: before }: Cycle, { create, keep, drop }: Schedule): readonly CycleBinding[] {
   const decided = new Map([...create, ...keep.map((it) => it.decision)].map((it) => [it.cluster, it]));
   const old = before.flatMap((it): readonly CycleBinding[] => {
     const decision = decided.get(it.cluster);
@@ -70,7 +70,7 @@ describe.each(Object.values(profiles))("whatever the fleet, the profile $name", 
     for (const seed of seeds) {
       const cycle = anyCycle(seed);
       const { shuffled } = random(seed);
-      const other = { ...cycle, candidates: shuffled(cycle.candidates), standings: shuffled(cycle.standings) };
+      const other = { ...cycle, candidates: shuffled(cycle.candidates), cycleBindings: shuffled(cycle.cycleBindings) };
       expect(schedule(other, profile), `seed ${seed}`).toEqual(schedule(cycle, profile));
     }
   });
@@ -79,7 +79,7 @@ describe.each(Object.values(profiles))("whatever the fleet, the profile $name", 
     for (const seed of seeds) {
       const cycle = anyCycle(seed);
       const first = schedule(cycle, profile);
-      const again = schedule({ ...cycle, standings: carriedOut(cycle, first) }, profile);
+      const again = schedule({ ...cycle, cycleBindings: carriedOut(cycle, first) }, profile);
       expect([again.create, again.keep, again.drop], `seed ${seed}`).toEqual([[], [], []]);
       expect(byCluster(again), `seed ${seed}`).toEqual(byCluster(first));
     }
@@ -90,7 +90,7 @@ describe.each(Object.values(profiles))("whatever the fleet, the profile $name", 
       const cycle = anyCycle(seed);
       const { drop, wanted } = schedule(cycle, profile);
       const members = new Set(cycle.candidates.map((it) => it.cluster.name));
-      const present = cycle.standings.filter(
+      const present = cycle.cycleBindings.filter(
         (it) =>
           members.has(it.cluster) &&
           !it.obsolete &&
@@ -108,12 +108,12 @@ describe.each(Object.values(profiles))("whatever the fleet, the profile $name", 
       const { candidates } = anyCycle(seed);
       const count = random(seed).below(15);
       const feasible = candidates.filter(
-        ({ cluster, trouble }) =>
+        ({ cluster, contactFailure }) =>
           cluster.labels["e"] === "p" &&
           cluster.taints.length === 0 &&
-          (trouble === null || now - trouble.since <= 300_000),
+          (contactFailure === null || now - contactFailure.since <= 300_000),
       );
-      const cycle = { policy: policyOf(`${count} e=p`), candidates, standings: [], now };
+      const cycle = { policy: policyOf(`${count} e=p`), candidates, cycleBindings: [], now };
       expect(schedule(cycle, profile).create, `seed ${seed}`).toHaveLength(Math.min(count, feasible.length));
     }
   });
@@ -121,9 +121,9 @@ describe.each(Object.values(profiles))("whatever the fleet, the profile $name", 
   test("stays where it is when a change of policy makes no difference", () => {
     for (const seed of seeds) {
       const { candidates } = anyCycle(seed);
-      const cycle = { policy: policyOf("4 tolerate k prefer 2:e=p"), candidates, standings: [], now };
+      const cycle = { policy: policyOf("4 tolerate k prefer 2:e=p"), candidates, cycleBindings: [], now };
       const placed = carriedOut(cycle, schedule(cycle, profile)).map((it) => ({ ...it, obsolete: true }));
-      const { create, drop } = schedule({ ...cycle, standings: placed }, profile);
+      const { create, drop } = schedule({ ...cycle, cycleBindings: placed }, profile);
       expect([create, drop], `seed ${seed}`).toEqual([[], []]);
     }
   });
@@ -137,7 +137,9 @@ describe("a candidate that is judged alike", () => {
   const alike = Array.from({ length: rounds }, (_, seed) => seed).map((seed) => {
     const cycle = anyCycle(seed);
     const { below } = random(seed + rounds);
-    const free = cycle.candidates.filter((it) => !cycle.standings.some(({ cluster }) => cluster === it.cluster.name));
+    const free = cycle.candidates.filter(
+      (it) => !cycle.cycleBindings.some(({ cluster }) => cluster === it.cluster.name),
+    );
     const was = free[below(Math.max(1, free.length))];
     const [is] = fleet(`${was?.cluster.name ?? "none"}${looks[below(looks.length)]}`);
     return { seed, cycle, was, is };
@@ -147,7 +149,7 @@ describe("a candidate that is judged alike", () => {
     let count = 0;
     for (const { seed, cycle, was, is } of alike) {
       if (was === undefined || is === undefined) continue;
-      if (!judgedAlike(cycle.policy, { was, is }, profiles[name], cycle.now)) continue;
+      if (!hasSameVerdict(cycle.policy, { was, is }, profiles[name], cycle.now)) continue;
       const changed = { ...cycle, candidates: cycle.candidates.map((it) => (it === was ? is : it)) };
       expect(schedule(changed, profiles[name]), `seed ${seed}`).toEqual(schedule(cycle, profiles[name]));
       count += 1;
@@ -161,8 +163,8 @@ describe("a candidate that is judged alike", () => {
     if (was === undefined || other === undefined) throw new Error("two clusters");
     const [plugin] = profiles.default.plugins;
     const spread = { ...profiles.default, plugins: plugin === undefined ? [] : [{ ...plugin, judgesAlone: false }] };
-    expect(judgedAlike(policyOf("all"), { was, is: was }, profiles.default, now)).toBe(true);
-    expect(judgedAlike(policyOf("all"), { was, is: was }, spread, now)).toBe(false);
-    expect(judgedAlike(policyOf("all"), { was, is: other }, profiles.default, now)).toBe(false);
+    expect(hasSameVerdict(policyOf("all"), { was, is: was }, profiles.default, now)).toBe(true);
+    expect(hasSameVerdict(policyOf("all"), { was, is: was }, spread, now)).toBe(false);
+    expect(hasSameVerdict(policyOf("all"), { was, is: other }, profiles.default, now)).toBe(false);
   });
 });

@@ -7,7 +7,7 @@ import { type Schedule, schedule } from "../../../src/core/schedule/schedule.ts"
 import { fleet, now, policyOf, secondsFromNow } from "./notation.ts";
 
 const scheduled = (members: string, policy: string): Schedule =>
-  schedule({ policy: policyOf(policy), candidates: fleet(members), standings: [], now }, profiles.default);
+  schedule({ policy: policyOf(policy), candidates: fleet(members), cycleBindings: [], now }, profiles.default);
 
 const fresh = (policy: string): PolicySnapshot => {
   const [snapshot] = nextPolicySnapshots([], policyOf(policy), { historyLimit: 10, inUse: new Set() });
@@ -87,7 +87,7 @@ test("a decision with another reason is news", () => {
 
 test("F6: nothing is recorded for a silent schedule", () => {
   const snapshot = fresh("fixed");
-  const silent = schedule({ policy: policyOf("fixed"), candidates: [], standings: [], now }, profiles.kubefleet);
+  const silent = schedule({ policy: policyOf("fixed"), candidates: [], cycleBindings: [], now }, profiles.kubefleet);
   expect(recordVerdict(snapshot, silent, 1, now)).toBe(snapshot);
 });
 

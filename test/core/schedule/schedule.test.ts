@@ -3,7 +3,7 @@ import type { ClusterName, LabelSelector } from "../../../src/core/model/value.t
 import type { Plugin } from "../../../src/core/schedule/framework/plugin.ts";
 import { type Profile, profiles } from "../../../src/core/schedule/profile.ts";
 import { type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
-import { all, fixed, fleet, now, pick, secondsFromNow, standings, told } from "./notation.ts";
+import { all, cycleBindings, fixed, fleet, now, pick, secondsFromNow, told } from "./notation.ts";
 
 const numbered = (count: number, suffix: (at: number) => string = () => ""): string =>
   Array.from({ length: count }, (_, at) => `m${String(at).padStart(count > 100 ? 4 : 2, "0")}${suffix(at)}`).join(" ");
@@ -13,7 +13,7 @@ const reasons = ({ decisions }: Schedule): readonly string[] => decisions.map((i
 describe("decisions", () => {
   test("D1: explain twenty clusters that fit and are not needed, best first", () => {
     const { decisions } = schedule(
-      { policy: pick(1), candidates: fleet(numbered(26)), standings: [], now },
+      { policy: pick(1), candidates: fleet(numbered(26)), cycleBindings: [], now },
       profiles.default,
     );
     expect(decisions.map((it) => it.cluster)).toEqual(
@@ -23,7 +23,7 @@ describe("decisions", () => {
 
   test("D2: explain surplus clusters first, then refused ones by name", () => {
     const candidates = fleet(numbered(40, (at) => (at < 15 ? "{e=p}" : "")));
-    const { decisions } = schedule({ policy: pick(2, "e=p"), candidates, standings: [], now }, profiles.default);
+    const { decisions } = schedule({ policy: pick(2, "e=p"), candidates, cycleBindings: [], now }, profiles.default);
     expect(decisions).toHaveLength(22);
     expect(decisions.slice(14).map((it) => it.cluster)).toEqual([
       "m00",
@@ -38,8 +38,8 @@ describe("decisions", () => {
   });
 
   test("D3 with A 39: selected clusters use up no explanation", () => {
-    const standing = standings("m00:B0 m01:B0 m25:B0", 0);
-    const cycle = { policy: all("e=p"), candidates: fleet(numbered(26)), standings: standing, now };
+    const standing = cycleBindings("m00:B0 m01:B0 m25:B0", 0);
+    const cycle = { policy: all("e=p"), candidates: fleet(numbered(26)), cycleBindings: standing, now };
     const { decisions } = schedule(cycle, profiles.default);
     expect(decisions.filter((it) => it.selected)).toHaveLength(3);
     expect(
@@ -52,14 +52,14 @@ describe("decisions", () => {
 
   test("D4 with A 38: at most a thousand are recorded, and the rest is counted", () => {
     const names = numbered(1005).split(" ");
-    const standing = standings(
+    const standing = cycleBindings(
       names
         .slice(0, 1003)
         .map((it) => `${it}:B0`)
         .join(" "),
       0,
     );
-    const cycle = { policy: pick(1004), candidates: fleet(names.join(" ")), standings: standing, now };
+    const cycle = { policy: pick(1004), candidates: fleet(names.join(" ")), cycleBindings: standing, now };
     const { create, decisions, unlisted, found } = schedule(cycle, profiles.default);
     expect({ create: create.map((it) => it.cluster), listed: decisions.length, unlisted, found }).toEqual({
       create: ["m1004"],
@@ -114,13 +114,13 @@ describe("reasons", () => {
   ];
 
   test.each(rows)("read: $want", ({ fleet: members, policy, want }) => {
-    expect(reasons(schedule({ policy, candidates: fleet(members), standings: [], now }, profiles.default))).toEqual([
-      want,
-    ]);
+    expect(reasons(schedule({ policy, candidates: fleet(members), cycleBindings: [], now }, profiles.default))).toEqual(
+      [want],
+    );
   });
 
   test("an ineligible PickFixed target that stays is warned of, by absolute time", () => {
-    const cycle = { policy: fixed("a"), candidates: fleet("a(6m)"), standings: standings("a:B0", 0), now };
+    const cycle = { policy: fixed("a"), candidates: fleet("a(6m)"), cycleBindings: cycleBindings("a:B0", 0), now };
     const { warnings, decisions } = schedule(cycle, profiles.default);
     const because = "no contact since 2026-11-21T11:54:00Z (Unreachable)";
     expect(warnings).toEqual([`a stays selected although it is not eligible: ${because}`]);
@@ -129,8 +129,13 @@ describe("reasons", () => {
 
   test("a member whose address answers for another cluster is ineligible at once", () => {
     const [a] = fleet("a(1s)");
-    const trouble = { code: "IdentityChanged", message: "another kube-system", since: now } as const;
-    const cycle = { policy: all(), candidates: a === undefined ? [] : [{ ...a, trouble }], standings: [], now };
+    const contactFailure = { code: "IdentityChanged", message: "another kube-system", since: now } as const;
+    const cycle = {
+      policy: all(),
+      candidates: a === undefined ? [] : [{ ...a, contactFailure }],
+      cycleBindings: [],
+      now,
+    };
     expect(told(schedule(cycle, profiles.default))).toBe("| T0 | a:eligibility");
   });
 });
@@ -147,7 +152,7 @@ describe("wakeAt is the moment at which an eligible member in trouble", () => {
   ];
 
   test.each(rows)("$name", ({ fleet: members, policy, want }) => {
-    const { wakeAt } = schedule({ policy, candidates: fleet(members), standings: [], now }, profiles.default);
+    const { wakeAt } = schedule({ policy, candidates: fleet(members), cycleBindings: [], now }, profiles.default);
     expect(wakeAt).toBe(want === null ? null : secondsFromNow(want));
   });
 });
@@ -155,7 +160,7 @@ describe("wakeAt is the moment at which an eligible member in trouble", () => {
 test("A 23: a batch that is limited costs obsolete bindings their place in KubeFleet, and not by default", () => {
   const oneByOne: Plugin = { name: "OneByOne", judgesAlone: true, prepare: () => ({ batchLimit: 1 }) };
   const limited = (profile: Profile): Profile => ({ ...profile, plugins: [oneByOne, ...profile.plugins] });
-  const cycle = { policy: pick(2), candidates: fleet("a b c d"), standings: standings("a:B0 b:B0", 1), now };
+  const cycle = { policy: pick(2), candidates: fleet("a b c d"), cycleBindings: cycleBindings("a:B0 b:B0", 1), now };
   expect(told(schedule(cycle, limited(profiles.default)))).toBe("=a:B =b:B | T2 a,b | c:fits d:fits");
   expect(told(schedule(cycle, limited(profiles.kubefleet)))).toBe("+d =b:B -a | T2 d,b | a:fits c:fits");
 });
@@ -170,6 +175,6 @@ test("a plugin that limits the batch sees what earlier batches picked", () => {
     },
   };
   const profile = { ...profiles.default, plugins: [...profiles.default.plugins, spread] };
-  const cycle = { policy: pick(2), candidates: fleet("a{r=x} b{r=y} c{r=y}"), standings: [], now };
+  const cycle = { policy: pick(2), candidates: fleet("a{r=x} b{r=y} c{r=y}"), cycleBindings: [], now };
   expect(schedule(cycle, profile).create.map((it) => it.cluster)).toEqual<ClusterName[]>(["c", "a"] as ClusterName[]);
 });

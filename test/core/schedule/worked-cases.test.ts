@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { profiles } from "../../../src/core/schedule/profile.ts";
 import { schedule } from "../../../src/core/schedule/schedule.ts";
-import { fleet, now, policyOf, standings, told } from "./notation.ts";
+import { cycleBindings, fleet, now, policyOf, told } from "./notation.ts";
 
 // Case of `schedule/README.md#cases`, with the ruling of where one changes it; fleet; bindings, and the policy snapshot
 // in force if it is not 0; policy; outcome; outcome in the profile `kubefleet` where that differs.
@@ -88,7 +88,7 @@ describe.each(Object.values(profiles))("the profile $name schedules as the worke
     const cycle = {
       policy: policyOf(policy),
       candidates: fleet(members),
-      standings: standings(bindings, Number(snapshot)),
+      cycleBindings: cycleBindings(bindings, Number(snapshot)),
       now,
     };
     expect(told(schedule(cycle, profile))).toBe(profile.name === "kubefleet" ? kubefleet : want);
@@ -100,7 +100,7 @@ test.each([
   { id: "S22", fleet: "a b", policy: "9 prefer 7:*,0:*", want: "b 7, a 7" },
   { id: "a negative weight ranks last", fleet: "a b c{x=y}", policy: "9 prefer -1:x=y", want: "b 0, a 0, c -1" },
 ])("preferred terms rank and score: $id", ({ fleet: members, policy, want }) => {
-  const cycle = { policy: policyOf(policy), candidates: fleet(members), standings: [], now };
+  const cycle = { policy: policyOf(policy), candidates: fleet(members), cycleBindings: [], now };
   const { create } = schedule(cycle, profiles.kubefleet);
   expect(create.map((it) => `${it.cluster} ${it.score?.affinity}`).join(", ")).toBe(want);
 });

@@ -12,9 +12,9 @@ import {
   noon,
   notApplied,
   notYet,
+  objectFailure,
   target,
   terse,
-  trouble,
   unreachable,
 } from "./record.ts";
 
@@ -78,7 +78,7 @@ describe("a binding's conditions", () => {
     {
       id: "I-22",
       claim: "what a silent member said last is not shown as current",
-      context: { trouble: unreachable },
+      context: { contactFailure: unreachable },
       want: [...begun, "Applied Unknown ApplyPending"],
     },
     {
@@ -166,7 +166,7 @@ describe("what they say", () => {
       { id, by: "hpa", repairs: 6, since: noon },
       { id: { ...id, name: "api" }, by: null, repairs: 3, since: noon },
     ];
-    const [applied] = bindingVerdicts(binding("c1", { facts: facts({ contests }) }), fine).slice(-2);
+    const [applied] = bindingVerdicts(binding("c1", { facts: facts({ contested: contests }) }), fine).slice(-2);
     expect(applied).toMatchObject({ type: "Applied", status: "True" });
     expect(applied?.message).toBe(
       "every object is applied; Deployment shop/web: field manager hpa keeps changing it back; put right 6 times or more " +
@@ -181,12 +181,14 @@ describe("what they say", () => {
     expect(last({ facts: notYet })).toBe("not yet: Deployment shop/web: 1 of 2 replicas"));
 
   it("why a member cannot be asked", () =>
-    expect(last({}, { trouble: unreachable })).toBe("the cluster cannot be asked (Unreachable): connection refused"));
+    expect(last({}, { contactFailure: unreachable })).toBe(
+      "the cluster cannot be asked (Unreachable): connection refused",
+    ));
 
   it("no more than a status can hold, and no half characters", () => {
     const message = "𝄞".repeat(600);
     const said = last({
-      facts: facts({ applied: "failed", troubles: [trouble("Applied", message)], troubleCount: 1 }),
+      facts: facts({ applied: "failed", objectFailures: [objectFailure("Applied", message)], objectFailureCount: 1 }),
     });
     expect(said?.length).toBeLessThanOrEqual(512);
     expect(said).not.toMatch(/\p{Surrogate}/u);

@@ -3,7 +3,7 @@ import type { Binding } from "../../../src/core/model/binding.ts";
 import { settleConditions } from "../../../src/core/model/condition.ts";
 import { type BindingContext, bindingVerdicts } from "../../../src/core/status/binding-conditions.ts";
 import { conditionsAt } from "../../../src/core/status/conditions-at.ts";
-import { binding, facts, fine, heldBack, later, noon, target, trouble, unreachable } from "./record.ts";
+import { binding, facts, fine, heldBack, later, noon, objectFailure, target, unreachable } from "./record.ts";
 
 const failing: BindingContext = { ...fine, failure: { code: "OverriddenFailed", message: "no such path" } };
 const states: readonly (readonly [string, Partial<Binding>, BindingContext])[] = [
@@ -11,16 +11,20 @@ const states: readonly (readonly [string, Partial<Binding>, BindingContext])[] =
   ["nothing heard", { facts: null }, fine],
   ["heard of another target", { facts: facts({ sequence: 1 as never }) }, fine],
   ["held back", { facts: facts() }, heldBack],
-  ["out of reach", { facts: facts() }, { ...fine, trouble: unreachable }],
+  ["out of reach", { facts: facts() }, { ...fine, contactFailure: unreachable }],
   ["cannot be rendered", { facts: facts() }, failing],
   ["not admitted", { target: null, facts: null }, fine],
   ["untrackable", { facts: facts({ phase: "untrackable" }) }, fine],
   ["overridden", { target: target(0, { clusterOverrides: ["a-0"] }), facts: facts() }, fine],
   ["of a later generation", { generation: 9, facts: facts() }, fine],
-  ["in trouble", { facts: facts({ phase: "failed", troubles: [trouble("Available", "a")], troubleCount: 1 }) }, fine],
+  [
+    "in trouble",
+    { facts: facts({ phase: "failed", objectFailures: [objectFailure("Available", "a")], objectFailureCount: 1 }) },
+    fine,
+  ],
   [
     "in another trouble",
-    { facts: facts({ phase: "failed", troubles: [trouble("Available", "b")], troubleCount: 1 }) },
+    { facts: facts({ phase: "failed", objectFailures: [objectFailure("Available", "b")], objectFailureCount: 1 }) },
     fine,
   ],
 ];

@@ -16,6 +16,7 @@ import {
   later,
   noon,
   notApplied,
+  objectFailure,
   passedOver,
   pickAll,
   picked,
@@ -24,7 +25,6 @@ import {
   record,
   removal,
   target,
-  trouble,
   unfulfilled,
   unreachable,
 } from "./record.ts";
@@ -120,8 +120,10 @@ describe("the rows of a placement", () => {
   });
 
   it("S-12, C 17: objects in trouble stand in the row, with the total where the list is cut", () => {
-    const troubles = Array.from({ length: 130 }, (_, at) => trouble("Available", "no", `web-${at}`));
-    const own = binding("c1", { facts: facts({ phase: "failed", troubles, troubleCount: 130 }) });
+    const objectFailures = Array.from({ length: 130 }, (_, at) => objectFailure("Available", "no", `web-${at}`));
+    const own = binding("c1", {
+      facts: facts({ phase: "failed", objectFailures, objectFailureCount: 130 }),
+    });
     const [row] = perClusterRows(record([own]));
     expect((memberAt(row, "failedPlacements") as readonly Json[]).length).toBe(100);
     expect(memberAt(row, "failedPlacementsTotal")).toBe(130);
@@ -142,7 +144,7 @@ describe("the rows of a placement", () => {
     ]));
 
   it("I-22: a silent member's old troubles are not shown as current", () => {
-    const own = record([binding("c1", { facts: notApplied }, { ...fine, trouble: unreachable })]);
+    const own = record([binding("c1", { facts: notApplied }, { ...fine, contactFailure: unreachable })]);
     expect(lastOf(own)).toBe("Applied Unknown ApplyPending");
     expect(memberAt(perClusterRows(own)[0], "failedPlacements")).toBe(null);
   });
@@ -156,7 +158,7 @@ describe("the rows of a placement", () => {
   it("F-41: objects that others keep changing back are named, with who does and how often they were put right", () => {
     const id = { group: "apps", kind: "Deployment", namespace: "shop", name: "web" };
     const contests = [{ id, by: "hpa", repairs: 6, since: noon }];
-    const [row] = perClusterRows(record([binding("c1", { facts: facts({ contests }) })]));
+    const [row] = perClusterRows(record([binding("c1", { facts: facts({ contested: contests }) })]));
     const since = exactInstantText(noon);
     expect(memberAt(row, "contestedResources")).toEqual([{ ...id, manager: "hpa", repairs: 6, since }]);
   });

@@ -1,12 +1,12 @@
-import type { Binding, BindingFacts, ObjectTrouble, Removal, Target } from "../../../src/core/model/binding.ts";
+import type { Binding, BindingFacts, ObjectFailure, Removal, Target } from "../../../src/core/model/binding.ts";
 import { type Condition, settleConditions, type Verdict } from "../../../src/core/model/condition.ts";
 import { digestOf } from "../../../src/core/model/json.ts";
 import type {
   ClusterDecision,
+  ContactFailure,
   PlacementRecord,
   PolicySnapshot,
   ResourceSnapshot,
-  Trouble,
 } from "../../../src/core/model/ledger.ts";
 import type { ApplyStrategy, PlacementPolicy, RolloutStrategy } from "../../../src/core/model/placement.ts";
 import {
@@ -25,9 +25,9 @@ export const later = instantOf("2026-11-21T12:05:00Z") as Instant;
 const digest = digestOf("any");
 const commit = "c0ffee" as Commit;
 
-export const fine: BindingContext = { trouble: null, heldBack: false, failure: null };
+export const fine: BindingContext = { contactFailure: null, heldBack: false, failure: null };
 export const heldBack: BindingContext = { ...fine, heldBack: true };
-export const unreachable: Trouble = { code: "Unreachable", message: "connection refused", since: noon };
+export const unreachable: ContactFailure = { code: "Unreachable", message: "connection refused", since: noon };
 
 /** Decided after the target of everything here. */
 export const removal: Removal = {
@@ -54,18 +54,18 @@ export const facts = (more: Partial<BindingFacts> = {}): BindingFacts => ({
   applied: "applied",
   phase: "available",
   since: noon,
-  troubles: [],
-  troubleCount: 0,
+  objectFailures: [],
+  objectFailureCount: 0,
   adopted: [],
   ...more,
 });
 
-export const trouble = (
-  type: ObjectTrouble["type"],
+export const objectFailure = (
+  type: ObjectFailure["type"],
   message: string,
   name = "web",
   code = type === "Applied" ? "ManifestApplyFailed" : "Failed",
-): ObjectTrouble => ({
+): ObjectFailure => ({
   id: { group: "apps", version: "v1", kind: "Deployment", namespace: "shop", name },
   type,
   code,
@@ -75,18 +75,18 @@ export const trouble = (
 export const notApplied = facts({
   applied: "failed",
   phase: "progressing",
-  troubles: [trouble("Applied", "spec.selector is immutable")],
-  troubleCount: 1,
+  objectFailures: [objectFailure("Applied", "spec.selector is immutable")],
+  objectFailureCount: 1,
 });
 export const notYet = facts({
   phase: "progressing",
-  troubles: [trouble("Available", "1 of 2 replicas")],
-  troubleCount: 1,
+  objectFailures: [objectFailure("Available", "1 of 2 replicas")],
+  objectFailureCount: 1,
 });
 export const broken = facts({
   phase: "failed",
-  troubles: [trouble("Available", "image pull failed")],
-  troubleCount: 3,
+  objectFailures: [objectFailure("Available", "image pull failed")],
+  objectFailureCount: 3,
 });
 
 /**

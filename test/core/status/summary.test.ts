@@ -23,7 +23,7 @@ import {
 
 const newest = { target: target(1) };
 const contents01 = { resourceSnapshots: [contents(0), contents(1)] };
-const silent = { ...fine, trouble: unreachable };
+const silent = { ...fine, contactFailure: unreachable };
 const noPolicy = { ...fine, failure: { code: "OverriddenFailed", message: "no" } } as const;
 
 /** wanted selected updated applied available failed heldBack unknown: state */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ApprovalFile, Evidence, Judgement } from "../../../src/core/model/trust.ts";
 import type { DurationMs } from "../../../src/core/model/value.ts";
 import { type GateInput, gateVerdict, type JudgedAnswer } from "../../../src/core/trust/count.ts";
-import { requiredBy } from "../../../src/core/trust/rules.ts";
+import { stageRules } from "../../../src/core/trust/rules.ts";
 import { approval, at, blob, day, digest, hour, path, rule, trust } from "./scene.ts";
 
 interface Told {
@@ -278,7 +278,7 @@ describe("a gate", () => {
 it("rules are those that match both placement and stage", () => {
   const approvals = [rule(), rule({ stages: ["*"] }), rule({ placements: ["team/*"] }), rule({ stages: ["pro"] })];
   const found = (placement: string, stage: string) =>
-    requiredBy(trust({ approvals }), placement, stage).map((it) => approvals.indexOf(it));
+    stageRules(trust({ approvals }), placement, stage).map((it) => approvals.indexOf(it));
   expect([found("web", "prod"), found("web", "canary"), found("team/web", "prod"), found("shop", "prod")]).toEqual([
     [0, 1],
     [1],

@@ -3,7 +3,7 @@ import type { CommitFact } from "../../../src/core/model/commit.ts";
 import type { ForgeFinding, ForgeReview } from "../../../src/core/model/history.ts";
 import type { ApprovalFile, ApprovalRule, ProtectedTarget } from "../../../src/core/model/trust.ts";
 import type { denialCodes } from "../../../src/core/trust/denial.ts";
-import { type ApprovalScene, judgeApproval, type OpenRequest } from "../../../src/core/trust/judge-approval.ts";
+import { type ApprovalInput, judgeApproval, type OpenRequest } from "../../../src/core/trust/judge-approval.ts";
 import {
   approval,
   at,
@@ -24,19 +24,19 @@ import {
   trust,
 } from "./scene.ts";
 
-const by = (more: Partial<CommitFact>): Partial<ApprovalScene> => ({ introducers: [introducer(more)] });
-const asked = (more: Partial<OpenRequest>): Partial<ApprovalScene> => {
+const by = (more: Partial<CommitFact>): Partial<ApprovalInput> => ({ introducers: [introducer(more)] });
+const asked = (more: Partial<OpenRequest>): Partial<ApprovalInput> => {
   const request = context().request;
   return { request: request === null ? null : { ...request, ...more } };
 };
-const ruled = (...rules: readonly Partial<ApprovalRule>[]): Partial<ApprovalScene> => ({
+const ruled = (...rules: readonly Partial<ApprovalRule>[]): Partial<ApprovalInput> => ({
   trust: trust({ approvals: rules.map(rule) }),
 });
-const said = (more: Partial<ApprovalFile>): Partial<ApprovalScene> => ({
+const said = (more: Partial<ApprovalFile>): Partial<ApprovalInput> => ({
   file: approval(more),
   files: [approval(more)],
 });
-const beside = (name: string, more: Partial<ApprovalFile>, after = blob("e")): Partial<ApprovalScene> => ({
+const beside = (name: string, more: Partial<ApprovalFile>, after = blob("e")): Partial<ApprovalInput> => ({
   files: [approval(), approval({ path: path(name), blob: blob("e"), ...more })],
   ...by({
     changes: [
@@ -45,7 +45,7 @@ const beside = (name: string, more: Partial<ApprovalFile>, after = blob("e")): P
     ],
   }),
 });
-const also = (file: string, before: string | null, after: string | null): Partial<ApprovalScene> =>
+const also = (file: string, before: string | null, after: string | null): Partial<ApprovalInput> =>
   by({
     changes: [
       { path: path("ann"), before: null, after: blob("a") },
@@ -68,7 +68,7 @@ const reviewed = (...reviews: readonly Partial<ForgeReview>[]): ForgeFinding => 
 const review = reviewed({});
 const detached = ssh("ann", "flotilla-approval-v1");
 
-type Row = readonly [name: string, change: Partial<ApprovalScene>];
+type Row = readonly [name: string, change: Partial<ApprovalInput>];
 
 describe("an approval counts", () => {
   const proof = (evidence: string, key: string) => ({ evidence, key });

@@ -5,7 +5,7 @@ import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { Trust } from "../../../src/core/model/trust.ts";
 import type { DurationMs } from "../../../src/core/model/value.ts";
 import { type GateInput, gateVerdict } from "../../../src/core/trust/count.ts";
-import { type ApprovalScene, judgeApproval } from "../../../src/core/trust/judge-approval.ts";
+import { type ApprovalInput, judgeApproval } from "../../../src/core/trust/judge-approval.ts";
 import { nextTrust, type TrustChainInput } from "../../../src/core/trust/trust-chain.ts";
 import { changesOf, type Instead } from "./one-change.ts";
 import {
@@ -64,7 +64,7 @@ const harmlessIn = <T>(value: T, holds: (it: T) => boolean): readonly string[] =
 };
 
 /** The smallest context in which an approval counts: everything in it is there for a reason. */
-const least = (): ApprovalScene => {
+const least = (): ApprovalInput => {
   const ann = somebody("ann", { sshKeys: ["SHA256:ann"], sshAuthorities: [] });
   const bob = somebody("bob", { sshKeys: ["SHA256:bob"], sshAuthorities: [] });
   const principals = new Map([ann, bob].map((it) => [it.name, it]));
@@ -179,7 +179,7 @@ it("no change of what a trust file rests on leaves it accepted, but for these", 
 });
 
 it("this test sees a fact that is not looked at", () => {
-  const careless = (it: ApprovalScene): boolean => judgeApproval({ ...it, request: least().request }).kind === "counts";
+  const careless = (it: ApprovalInput): boolean => judgeApproval({ ...it, request: least().request }).kind === "counts";
   expect(harmlessIn(least(), careless)).toContain("request.digest");
   expect(path("ann")).toBe(approval().path);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ProtectedTarget } from "../../../src/core/model/trust.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";
-import { protectionRule, protects, rulesFor } from "../../../src/core/trust/protected.ts";
+import { protectionRule, rulesFor, targetsReached } from "../../../src/core/trust/protected.ts";
 import { day, rule } from "./scene.ts";
 
 const target = (clusters: readonly string[], namespaces: readonly string[]): ProtectedTarget => ({
@@ -50,7 +50,7 @@ describe("a protected target is reached", () => {
   ];
   for (const [name, at, namespaces, want] of rows)
     it(name, () => {
-      expect(protects(trust, at, namespaces).map((it) => trust.protectedTargets.indexOf(it))).toEqual(want);
+      expect(targetsReached(trust, at, namespaces).map((it) => trust.protectedTargets.indexOf(it))).toEqual(want);
     });
 });
 

@@ -1,7 +1,7 @@
 import type { CommitFact, SignatureFact } from "../../../src/core/model/commit.ts";
 import type { ApprovalFile, ApprovalRule, Principal, Trust } from "../../../src/core/model/trust.ts";
 import type { BlobId, Commit, Digest, DurationMs, Instant } from "../../../src/core/model/value.ts";
-import type { ApprovalScene } from "../../../src/core/trust/judge-approval.ts";
+import type { ApprovalInput } from "../../../src/core/trust/judge-approval.ts";
 
 export const hour = 3_600_000;
 export const day = 24 * hour;
@@ -118,7 +118,7 @@ export const introducer = (more: Partial<CommitFact> = {}): CommitFact => ({
 });
 
 /** Ann approves what Bob asked for, by a signed commit: all is well. */
-export const context = (more: Partial<ApprovalScene> = {}): ApprovalScene => ({
+export const context = (more: Partial<ApprovalInput> = {}): ApprovalInput => ({
   file: approval(),
   files: [approval()],
   introducers: [introducer()],

@@ -252,8 +252,8 @@ describe("deleting", () => {
         objects: [{ group, kind: "Thing", namespace: "company", name: "theirs", uid: expect.any(String) }],
       },
     });
-    const takesAlong = othersOf(await stage.see(), "company", definition);
-    const confirmed = departure(await stage.see(), "company", definition, { takesAlong });
+    const cascadesTo = othersOf(await stage.see(), "company", definition);
+    const confirmed = departure(await stage.see(), "company", definition, { cascadesTo });
     expect(await stage.act({ placement: "company", sequence: 2, remove: [confirmed] })).toMatchObject({ deleted: 1 });
   });
 

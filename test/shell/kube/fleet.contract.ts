@@ -221,7 +221,7 @@ export function fleetContract(
           objects: [{ group: "", kind: "ConfigMap", namespace: "keep", name: "theirs", uid: expect.any(String) }],
         },
       });
-      const confirmed = [departure(after, "keep", space, { takesAlong: othersOf(after, "keep", space) })];
+      const confirmed = [departure(after, "keep", space, { cascadesTo: othersOf(after, "keep", space) })];
       // Another one came since, and goes again: what was confirmed lets nothing else go along.
       bodyOf(await post(stage.client, "/api/v1/namespaces/keep/configmaps", configMap("keep/more", {})));
       const more = await stage.act({ placement: "keep", sequence: 3, remove: confirmed });

@@ -1,12 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
-import type { OtherObject } from "../../../src/core/model/deletion.ts";
+import type { ForeignObject } from "../../../src/core/model/deletion.ts";
 import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
 import { digestOf, type Json, type JsonObject } from "../../../src/core/model/json.ts";
 import { idOf, type ObjectKey, objectIdOf, objectKey } from "../../../src/core/model/manifest.ts";
 import type { Observation } from "../../../src/core/model/observation.ts";
 import type { ApplyStrategy } from "../../../src/core/model/placement.ts";
-import type { ClusterActions, Departure, PlacementActions, RenderedManifest } from "../../../src/core/model/plan.ts";
+import type {
+  ClusterActions,
+  ObjectRemoval,
+  PlacementActions,
+  RenderedManifest,
+} from "../../../src/core/model/plan.ts";
 import type { ClusterName, Epoch, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 import { type ApiResponse, applyPatch, type Client, openClient } from "../../../src/shell/kube/client/client.ts";
 import { openKubeconfig } from "../../../src/shell/kube/client/kubeconfig.ts";
@@ -112,7 +117,7 @@ export interface Doing {
   readonly sequence?: number;
   readonly strategy?: Partial<ApplyStrategy>;
   readonly apply?: readonly JsonObject[];
-  readonly remove?: readonly Departure[];
+  readonly remove?: readonly ObjectRemoval[];
   readonly forget?: readonly ObjectKey[];
   readonly recover?: PlacementActions["recover"];
   /** Nothing of the placement is to stay. */
@@ -157,15 +162,15 @@ export function departure(
   seen: Reached,
   placement: string,
   manifest: JsonObject,
-  more: Partial<Departure> = {},
-): Departure {
+  more: Partial<ObjectRemoval> = {},
+): ObjectRemoval {
   const { id, key } = rendered(manifest);
   const uid = entriesOf(seen, placement).get(key)?.uid ?? null;
-  return { id, key, uid, how: "delete", takesAlong: [], ...more };
+  return { id, key, uid, how: "delete", cascadesTo: [], ...more };
 }
 
 /** What of others the member found with an object that is to go. */
-export function othersOf(seen: Reached, placement: string, manifest: JsonObject): readonly OtherObject[] {
+export function othersOf(seen: Reached, placement: string, manifest: JsonObject): readonly ForeignObject[] {
   const outcome = entriesOf(seen, placement).get(rendered(manifest).key)?.outcome;
   return outcome?.kind === "lingering" ? (outcome.others?.objects ?? []) : [];
 }

@@ -36,13 +36,13 @@ export function othersCases(stageOf: () => Stage): void {
     bodyOf(await stageOf().client.request({ method: "DELETE", path: core("anew", "configmaps", "theirs") }));
     const second = await make(configMap("anew/theirs", { a: "2" }));
     await make(owned("other-child", "theirs", second));
-    const confirmed = [departure(await stageOf().see(), "anew", space, { takesAlong: shown })];
+    const confirmed = [departure(await stageOf().see(), "anew", space, { cascadesTo: shown })];
     expect(await stageOf().act({ placement: "anew", sequence: 2, remove: confirmed, leaves: true })).toEqual(
       receipt({ failed: 1 }),
     );
-    const takesAlong = othersOf(await stageOf().see(), "anew", space);
-    expect(takesAlong.map((it) => it.uid)).toEqual([second]);
-    const again = [departure(await stageOf().see(), "anew", space, { takesAlong })];
+    const cascadesTo = othersOf(await stageOf().see(), "anew", space);
+    expect(cascadesTo.map((it) => it.uid)).toEqual([second]);
+    const again = [departure(await stageOf().see(), "anew", space, { cascadesTo })];
     expect(await stageOf().act({ placement: "anew", sequence: 2, remove: again, leaves: true })).toEqual(
       receipt({ deleted: 1 }),
     );
@@ -61,9 +61,9 @@ export function othersCases(stageOf: () => Stage): void {
       others: { count: 51 },
       message: expect.stringMatching(/^it holds 51 objects of others, .*empty it first/),
     });
-    const takesAlong = othersOf(seen, "full", space);
-    expect(takesAlong).toHaveLength(50);
-    const listed = [departure(seen, "full", space, { takesAlong })];
+    const cascadesTo = othersOf(seen, "full", space);
+    expect(cascadesTo).toHaveLength(50);
+    const listed = [departure(seen, "full", space, { cascadesTo })];
     expect(await stageOf().act({ placement: "full", sequence: 2, remove: listed, leaves: true })).toEqual(
       receipt({ failed: 1 }),
     );

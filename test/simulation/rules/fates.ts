@@ -1,4 +1,4 @@
-import type { Binding, Leaving } from "../../../src/core/model/binding.ts";
+import type { Binding, PendingRemoval } from "../../../src/core/model/binding.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
 import type { TrustContent } from "../people/trust-content.ts";
@@ -20,7 +20,7 @@ export const fateWriteRules: readonly (readonly [string, MemberWriteRule])[] = [
 
 type Fate = "delete" | "release";
 
-const fateOf = ({ released }: Leaving, { removal }: Binding): Fate =>
+const fateOf = ({ released }: PendingRemoval, { removal }: Binding): Fate =>
   removal?.propagation === "Abandon" || released ? "release" : "delete";
 
 const oldOf = ({ before }: StateCommit, { key }: PlacementRecord, { cluster, uid }: Binding): Binding | null => {
@@ -53,7 +53,7 @@ interface Leave {
   readonly record: PlacementRecord;
   readonly binding: Binding;
   readonly key: string;
-  readonly it: Leaving;
+  readonly it: PendingRemoval;
 }
 
 function isAsked(

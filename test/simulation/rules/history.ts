@@ -65,12 +65,13 @@ function* forgotten(before: Ledger, after: Ledger): Generator<string> {
 
 /** I-22: applied is what was acknowledged, available what was seen to be, and nobody is well who did not answer. */
 function* tellsTheTruth({ facts, commit, before, after }: StateCommit, judge: Judge): Generator<string> {
-  for (const [name, { trouble, kubeSystemUid }] of after.clusters) {
+  for (const [name, { contactFailure, kubeSystemUid }] of after.clusters) {
     const isUsable = judge.inForce.at(after.sourceCommit as Commit).has(`clusters/${name}.yaml`);
     // Who was not asked is as well as before, or as its process heard earlier and had not written down.
-    const isKnown = before?.clusters.get(name)?.trouble === null || judge.heard.get(facts.process)?.has(name) === true;
+    const isKnown =
+      before?.clusters.get(name)?.contactFailure === null || judge.heard.get(facts.process)?.has(name) === true;
     const isAsBefore = facts.attempt.unheard.has(name) && isKnown;
-    if (trouble === null && kubeSystemUid !== null && isUsable && !facts.answered.has(name) && !isAsBefore)
+    if (contactFailure === null && kubeSystemUid !== null && isUsable && !facts.answered.has(name) && !isAsBefore)
       yield `${name} is well, and did not answer in this pass`;
   }
   for (const [record, binding] of bindingsOf(after)) {

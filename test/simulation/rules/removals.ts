@@ -1,4 +1,4 @@
-import type { Binding, Leaving } from "../../../src/core/model/binding.ts";
+import type { Binding, PendingRemoval } from "../../../src/core/model/binding.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Judge } from "../judge.ts";
 import { type Document, hasLabels, isExternal, namespacesOf, taintsOf } from "../people/document.ts";
@@ -68,7 +68,7 @@ function wronglyLeaving(
 }
 
 /** Whether a placement carries an object, as far as the repository tells: it goes with its namespace. */
-function selects(document: Placement, said: Draft, { kind, namespace, name }: Leaving["id"]): boolean {
+function selects(document: Placement, said: Draft, { kind, namespace, name }: PendingRemoval["id"]): boolean {
   const space = namespace ?? name;
   const object = `${kind} ${namespace === null ? "" : `${namespace}/`}${name}`;
   const has = (test: (it: Document) => boolean): boolean => [...said.values()].some(test);

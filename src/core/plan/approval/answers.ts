@@ -7,7 +7,7 @@ import type { Reason, World } from "../../model/plan.ts";
 import type { AnswerRecord, ApprovalFile, Denial, Trust } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
 import { denied } from "../../trust/denial.ts";
-import { type ApprovalScene, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";
+import { type ApprovalInput, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";
 import { newIntroducersOf } from "../authors/introducers.ts";
 import { asTheyCame, copiesIn, hearingAfter, signedAnew } from "./answer-order.ts";
 
@@ -102,7 +102,7 @@ function judged(file: ApprovalFile, world: World, bench: Bench): AnswerRecord {
 }
 
 /** Everything that a new approval file is judged by. */
-export function sceneOf(file: ApprovalFile, world: World, { trust, open }: Bench): ApprovalScene {
+export function sceneOf(file: ApprovalFile, world: World, { trust, open }: Bench): ApprovalInput {
   const { intent, history, now } = world;
   return {
     file,

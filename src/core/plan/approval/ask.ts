@@ -3,7 +3,7 @@ import type { ProtectedTarget, Request, Trust } from "../../model/trust.ts";
 import type { PlannedStage, RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName, Digest } from "../../model/value.ts";
 import { snapshotOf } from "../../render/resource-snapshot.ts";
-import { protects, type RequestSubject } from "../../trust/protected.ts";
+import { type RequestSubject, targetsReached } from "../../trust/protected.ts";
 import { protectedCluster } from "./former-names.ts";
 import { changeDigest, gateDigest } from "./request-digest.ts";
 
@@ -107,7 +107,7 @@ function reached(
   const targets = new Set<ProtectedTarget>();
   for (const name of clusters) {
     const spaces = to === null ? [null] : namespacesOn(record, name, to);
-    for (const it of protects(trust, protectedCluster(name, ledger), spaces)) targets.add(it);
+    for (const it of targetsReached(trust, protectedCluster(name, ledger), spaces)) targets.add(it);
   }
   return trust.protectedTargets.filter((it) => targets.has(it));
 }

@@ -11,7 +11,7 @@ import {
   later,
 } from "../../model/value.ts";
 import { commentLine } from "../../rollout/run-gates.ts";
-import { protectionAge, protects, rulesFor } from "../../trust/protected.ts";
+import { protectionAge, rulesFor, targetsReached } from "../../trust/protected.ts";
 import { authorsOfChange } from "../authors/authors.ts";
 import { rolledOutOn } from "../authors/baseline.ts";
 import { carriedSince } from "../authors/carried-since.ts";
@@ -204,6 +204,7 @@ function reached(
 ): readonly ProtectedTarget[] {
   const all = new Set<ProtectedTarget>();
   for (const name of clusters.keys())
-    for (const it of asked.get(name)?.targets ?? protects(trust, protectedCluster(name, ledger), [null])) all.add(it);
+    for (const it of asked.get(name)?.targets ?? targetsReached(trust, protectedCluster(name, ledger), [null]))
+      all.add(it);
   return trust.protectedTargets.filter((it) => all.has(it));
 }

@@ -2,7 +2,7 @@ import type { Ledger } from "../../model/ledger.ts";
 import type { World } from "../../model/plan.ts";
 import type { ApprovalRule, GateAnswer, Request, Trust } from "../../model/trust.ts";
 import type { Sequence } from "../../model/value.ts";
-import { gateAnswer, gateVerdict } from "../../trust/count.ts";
+import { gateVerdict, unsignedAnswer } from "../../trust/count.ts";
 import { denied } from "../../trust/denial.ts";
 import { nextTrust } from "../../trust/trust-chain.ts";
 import { introducersOf } from "../authors/introducers.ts";
@@ -55,7 +55,7 @@ export function answerTo(
   const { record, closed } = consent;
   if (closed !== null) return { kind: "void", because: `${closed.code}: ${closed.because}`, wakeAt: null };
   if (record === null)
-    return gateAnswer(request.digest, intent.approvals, {
+    return unsignedAnswer(request.digest, intent.approvals, {
       unsigned: intent.fleet.unsignedApprovals,
       hasTrust: ledger.hasTrust,
       now,

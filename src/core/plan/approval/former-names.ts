@@ -1,5 +1,5 @@
 import { sameList, sameMap } from "../../model/identity.ts";
-import { type FormerNames, type Ledger, mostFormerNames } from "../../model/ledger.ts";
+import { type FormerNames, type Ledger, maxFormerNames } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Trust } from "../../model/trust.ts";
 import { type ClusterName, compareText, type Sequence } from "../../model/value.ts";
@@ -80,5 +80,5 @@ const addsNothing = (
 const newest = (all: readonly FormerNames[]): readonly FormerNames[] =>
   [...all]
     .sort((a, b) => b.since - a.since || compareText(a.uid, b.uid))
-    .slice(0, mostFormerNames)
+    .slice(0, maxFormerNames)
     .sort((a, b) => compareText(a.uid, b.uid));

@@ -1,4 +1,4 @@
-import type { Leave } from "../../model/deletion.ts";
+import type { ObjectFate } from "../../model/deletion.ts";
 import { digestOf, type JsonObject } from "../../model/json.ts";
 import type { ChangeRequest, Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { objectKey } from "../../model/manifest.ts";
@@ -61,9 +61,9 @@ export const changeDigest = (
     authors: { principals: authors.principals, unknown: authors.unknown },
   });
 
-const leavesJson = (leaves: readonly Leave[]): JsonObject =>
+const leavesJson = (leaves: readonly ObjectFate[]): JsonObject =>
   leaves.length === 0 ? {} : { leaves: leavesDigest(leaves) };
 
 const leavesDigest = remembered(
-  (leaves: readonly Leave[]): Digest => digestOf(leaves.map(({ object, fate }) => [fate, objectKey(object)])),
+  (leaves: readonly ObjectFate[]): Digest => digestOf(leaves.map(({ object, fate }) => [fate, objectKey(object)])),
 );

@@ -1,7 +1,7 @@
 import type { ReviewQuestion } from "../../model/history.ts";
 import type { World } from "../../model/plan.ts";
 import type { Digest } from "../../model/value.ts";
-import { type ApprovalScene, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";
+import { type ApprovalInput, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";
 import { acceptsForge } from "../../trust/rules.ts";
 import { arrivalsIn } from "../authors/ancestry.ts";
 import { sceneOf } from "./answers.ts";
@@ -32,7 +32,7 @@ export function reviewsToAsk(world: World): readonly ReviewQuestion[] {
 }
 
 /** A review as good as one can be makes the difference between an approval that counts and one that does not. */
-function wouldHelp(scene: ApprovalScene): boolean {
+function wouldHelp(scene: ApprovalInput): boolean {
   const { file, trust } = scene;
   if (judgeApproval({ ...scene, review: null }).kind === "counts") return false;
   const accounts = [...(trust.principals.get(file.principal)?.forgeIds ?? [])];

@@ -1,7 +1,7 @@
 import { digestOf, type Json } from "../../model/json.ts";
 import type { Approval, Trust } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
-import { requiredBy } from "../../trust/rules.ts";
+import { stageRules } from "../../trust/rules.ts";
 import { revokedBy } from "../../trust/signer.ts";
 
 /** What is asked for, as far as rules go. */
@@ -20,7 +20,7 @@ export interface Asking {
  */
 export const rulesDigest = (trust: Trust, { placement, stage, isProtected }: Asking): Digest =>
   digestOf({
-    rules: (placement === null || stage === null ? [] : requiredBy(trust, placement, stage)) as unknown as Json,
+    rules: (placement === null || stage === null ? [] : stageRules(trust, placement, stage)) as unknown as Json,
     targets: (isProtected ? trust.protectedTargets : []) as unknown as Json,
   });
 

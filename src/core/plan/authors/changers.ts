@@ -1,6 +1,6 @@
 import type { CommitFact, PathChange } from "../../model/commit.ts";
 import { defaultFleet } from "../../model/fleet.ts";
-import { fleetDocument, type History, type PastDocument } from "../../model/history.ts";
+import { fleetDocumentKey, type History, type PastDocument } from "../../model/history.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
 import type { ObjectKey } from "../../model/manifest.ts";
 import { rememberedPair } from "../../model/memo.ts";
@@ -243,9 +243,9 @@ const placesIn = rememberedPair(
     for (const { path, before, after } of changes) {
       const [was, is] = [before, after].map((it) => (it === null ? [] : (documents.get(it) ?? [])));
       for (const key of new Set([...(was ?? []), ...(is ?? [])].map((it) => it.key))) {
-        if (key === fleetDocument && !isFleet(path)) continue;
+        if (key === fleetDocumentKey && !isFleet(path)) continue;
         const [old = [], now = []] = [was, is].map((all) => all?.filter((it) => it.key === key));
-        const isFile = key === fleetDocument;
+        const isFile = key === fleetDocumentKey;
         const place = { path, before: isFile ? orNone(old) : old, after: isFile ? orNone(now) : now };
         found.set(key, [...(found.get(key) ?? []), place]);
       }
@@ -256,7 +256,7 @@ const placesIn = rememberedPair(
 
 /** A repository without `fleet.yaml` is read as if it said this. */
 const orNone = (documents: readonly PastDocument[]): readonly PastDocument[] =>
-  documents.length > 0 ? documents : [{ key: fleetDocument, said: { kind: "fleet", fleet: defaultFleet } }];
+  documents.length > 0 ? documents : [{ key: fleetDocumentKey, said: { kind: "fleet", fleet: defaultFleet } }];
 
 const isFleet = (path: string): boolean => path === "fleet.yaml" || path === "fleet.yml";
 const isAnswer = (path: string): boolean => /^(?:approvals|trust)\//.test(path);

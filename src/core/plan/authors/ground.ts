@@ -1,4 +1,4 @@
-import { type PastDocument, placementDocument, type Said } from "../../model/history.ts";
+import { type PastContent, type PastDocument, placementDocumentKey } from "../../model/history.ts";
 import { type ObjectId, objectKey, type SourcedManifest, type VersionedId } from "../../model/manifest.ts";
 import type { Override, OverrideSnapshot } from "../../model/override.ts";
 import type { Placement } from "../../model/placement.ts";
@@ -22,13 +22,13 @@ export interface Ground {
   readonly reaches: (override: OverrideSnapshot) => boolean;
 }
 
-type Manifest = Extract<Said, { kind: "manifest" }>;
+type Manifest = Extract<PastContent, { kind: "manifest" }>;
 
 /** Lays out the ground of a course, given every document that anybody changed since. */
 export function groundOf({ subject, clusters, carried, wanted }: Course, past: readonly PastDocument[]): Ground {
   const { record, intent } = subject;
   const both = [carried, wanted].flatMap((it) => it ?? []);
-  const own = placementDocument(record);
+  const own = placementDocumentKey(record);
   const placement = intent.placements.get(record.key);
   const before = past.flatMap(({ key, said }) => (key === own && said.kind === "placement" ? said.placement : []));
   const placements = [...(placement === undefined ? [] : [placement]), ...before];

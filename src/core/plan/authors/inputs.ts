@@ -1,11 +1,11 @@
 import { defaultFleet } from "../../model/fleet.ts";
 import {
-  fleetDocument,
+  fleetDocumentKey,
+  type PastContent,
   type PastDocument,
-  placementDocument,
-  runDocument,
-  type Said,
-  strategyDocument,
+  placementDocumentKey,
+  runDocumentKey,
+  strategyDocumentKey,
 } from "../../model/history.ts";
 import { canonicalJson, digestOf, type Json, sameJson } from "../../model/json.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
@@ -133,7 +133,7 @@ function manifestReader({ resources, selects }: Ground): Reader {
 }
 
 /** The `group/Kind` that a CustomResourceDefinition defines; empty for other objects. */
-function kindDefinedBy({ id, manifest }: Extract<Said, { kind: "manifest" }>): string {
+function kindDefinedBy({ id, manifest }: Extract<PastContent, { kind: "manifest" }>): string {
   if (id.kind !== "CustomResourceDefinition" || id.group !== "apiextensions.k8s.io") return "";
   const { group, names } = (manifest["spec"] ?? {}) as { readonly group?: string; readonly names?: { kind?: string } };
   return `${group ?? ""}/${names?.kind ?? ""}`;
@@ -178,7 +178,7 @@ function labelsOf(policy: PlacementSpec["policy"]): readonly string[] {
 
 /** The placement: what it selects and how that is applied; all of it where the scheduler is asked. */
 function placementReader(course: Course): Reader {
-  const own = placementDocument(course.subject.record);
+  const own = placementDocumentKey(course.subject.record);
   return ({ key, said }) => {
     if (key !== own) return null;
     if (said.kind !== "placement") return "unusable";
@@ -208,7 +208,7 @@ function fleetReader(course: Course, paths: ReadonlySet<string>): Reader {
     !intent.placements.has(record.key) ||
     [carried, wanted].some((it) => it?.overrides.some((o) => !standing.has(`${o.namespace ?? ""}/${o.override}`)));
   return ({ key, said }) => {
-    if (key !== fleetDocument) return null;
+    if (key !== fleetDocumentKey) return null;
     const {
       roots,
       profile,
@@ -230,9 +230,9 @@ export const isUnder = (path: string, roots: readonly string[]): boolean =>
 /** What makes it go, or leave: the run whose gate asks, its strategy, any run where only runs move it, and evictions. */
 function rolloutReader({ subject: { record }, clusters, run, wanted }: Course): Reader {
   const { type } = record.spec.strategy;
-  const strategy = run === null ? null : strategyDocument(strategyOf(run));
+  const strategy = run === null ? null : strategyDocumentKey(strategyOf(run));
   const isOwn = (key: ObjectKey, it: { readonly placement: string }): boolean =>
-    run === null ? type === "External" && it.placement === record.key : key === runDocument(run);
+    run === null ? type === "External" && it.placement === record.key : key === runDocumentKey(run);
   return ({ key, said }) => {
     switch (said.kind) {
       case "run":
@@ -251,7 +251,7 @@ function rolloutReader({ subject: { record }, clusters, run, wanted }: Course): 
   };
 }
 
-function strategyOf({ scope, namespace, spec }: RunRecord): Parameters<typeof strategyDocument>[0] {
+function strategyOf({ scope, namespace, spec }: RunRecord): Parameters<typeof strategyDocumentKey>[0] {
   const name = namespace === null ? spec.strategy : spec.strategy.slice(namespace.length + 1);
   return { scope, namespace, name };
 }

@@ -1,10 +1,10 @@
 import {
-  clusterDocument,
-  fleetDocument,
-  overrideDocument,
+  clusterDocumentKey,
+  fleetDocumentKey,
+  overrideDocumentKey,
   type PastDocument,
-  placementDocument,
-  runDocument,
+  placementDocumentKey,
+  runDocumentKey,
 } from "../../model/history.ts";
 import type { Intent } from "../../model/intent.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
@@ -33,14 +33,19 @@ export function sleepersOf(course: Course): readonly Sleeper[] {
   const own: readonly Sleeper[] =
     run === null
       ? []
-      : [{ key: runDocument(run), read: ({ said }) => (said.kind === "run" ? JSON.stringify(said.run.spec) : null) }];
+      : [
+          {
+            key: runDocumentKey(run),
+            read: ({ said }) => (said.kind === "run" ? JSON.stringify(said.run.spec) : null),
+          },
+        ];
   if (carried === null || wanted === null) return own;
   const labels = [...wanted.lookedAt].filter((it) => !carried.lookedAt.has(it));
   return [
     ...own,
     ...objectsAmong(carried, wanted).map((key): Sleeper => ({ key, read: wholly, isObject: true })),
     ...overridesAmong(carried, wanted),
-    ...[...clusters].flatMap((it) => labels.map((label) => ({ key: clusterDocument(it), read: labelled(label) }))),
+    ...[...clusters].flatMap((it) => labels.map((label) => ({ key: clusterDocumentKey(it), read: labelled(label) }))),
     ...widened(course, carried, wanted),
   ];
 }
@@ -64,7 +69,7 @@ function objectsAmong(carried: Decided, wanted: Decided): readonly ObjectKey[] {
 /** Overrides that act now and did not; of those that did, the rules for which that is so. */
 function overridesAmong(carried: Decided, wanted: Decided): readonly Sleeper[] {
   return wanted.overrides.flatMap((it): readonly Sleeper[] => {
-    const key = overrideDocument({ namespace: it.namespace, name: it.override });
+    const key = overrideDocumentKey({ namespace: it.namespace, name: it.override });
     const before = carried.overrides.find((old) => old.namespace === it.namespace && old.override === it.override);
     if (before === undefined) return [{ key, read: wholly }];
     const known = new Set(actingRules(before, carried.labels));
@@ -90,7 +95,7 @@ function widened({ subject: { intent, record } }: Course, carried: Decided, want
   return [
     ...selectors.map(
       (selector): Sleeper => ({
-        key: placementDocument(record),
+        key: placementDocumentKey(record),
         read: ({ said }) =>
           there(
             said.kind === "placement" &&
@@ -100,7 +105,7 @@ function widened({ subject: { intent, record } }: Course, carried: Decided, want
     ),
     ...roots.map(
       (root): Sleeper => ({
-        key: fleetDocument,
+        key: fleetDocumentKey,
         read: ({ said }) => there(said.kind === "fleet" && said.fleet.roots.includes(root)),
       }),
     ),

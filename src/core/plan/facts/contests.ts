@@ -1,5 +1,5 @@
-import { fightEnd, roughly } from "../../apply/fight.ts";
-import type { BindingFacts, Contest } from "../../model/binding.ts";
+import { fightEnd, roundedRepairs } from "../../apply/fight.ts";
+import type { BindingFacts, ContestedObject } from "../../model/binding.ts";
 import type { InventoryPlacement } from "../../model/inventory.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../../model/manifest.ts";
@@ -19,8 +19,8 @@ export function contestsOf(
   keys: readonly ObjectKey[],
   { entries }: InventoryPlacement,
   { member, before }: Fought,
-): readonly Contest[] {
-  const known = new Map(before?.contests?.map((it) => [objectKey(it.id), it]));
+): readonly ContestedObject[] {
+  const known = new Map(before?.contested?.map((it) => [objectKey(it.id), it]));
   return [...keys]
     .sort(compareText)
     .slice(0, contestsKept)
@@ -29,7 +29,7 @@ export function contestsOf(
       if (repairs === undefined) return [];
       const { count, since } = repairs;
       const by = known.get(key)?.by ?? member.objects.get(key)?.rival ?? null;
-      return [{ id: objectIdOf(key), by, repairs: roughly(count), since }];
+      return [{ id: objectIdOf(key), by, repairs: roundedRepairs(count), since }];
     });
 }
 
@@ -37,8 +37,8 @@ export function contestsOf(
 export function calmFrom(record: PlacementRecord, voices: ReadonlyMap<ClusterName, Reached>): Instant | null {
   let first: Instant | null = null;
   for (const { cluster, facts } of record.bindings.values()) {
-    const carried = facts?.contests === undefined ? null : voices.get(cluster)?.inventory.placements.get(record.key);
-    for (const { id } of facts?.contests ?? []) {
+    const carried = facts?.contested === undefined ? null : voices.get(cluster)?.inventory.placements.get(record.key);
+    for (const { id } of facts?.contested ?? []) {
       const repairs = carried?.entries.get(objectKey(id))?.repairs;
       if (repairs !== undefined) first = earliest(first, fightEnd(repairs));
     }

@@ -1,6 +1,6 @@
 import { isFenced } from "../../apply/actions.ts";
 import { isFight } from "../../apply/fight.ts";
-import type { Binding, BindingFacts, ObjectTrouble, Target } from "../../model/binding.ts";
+import type { Binding, BindingFacts, ObjectFailure, Target } from "../../model/binding.ts";
 import { commonKeys, sameList } from "../../model/identity.ts";
 import type { InventoryEntry, InventoryPlacement } from "../../model/inventory.ts";
 import { type Json, sameJson } from "../../model/json.ts";
@@ -153,7 +153,8 @@ const wasUp = (before: BindingFacts | null, sequence: Target["sequence"]): boole
 
 /** One object for all bindings that have the same to tell, and nothing in particular. */
 function factsOf(told: Told, when: Pick<BindingFacts, "sequence" | "since">, { made }: Hearing): BindingFacts {
-  if (told.troubleCount > 0 || told.adopted.length > 0 || told.contests !== undefined) return { ...told, ...when };
+  if (told.objectFailureCount > 0 || told.adopted.length > 0 || told.contested !== undefined)
+    return { ...told, ...when };
   const key = `${told.applied} ${told.phase} ${when.sequence} ${when.since}`;
   const known = made.get(key);
   if (known !== undefined) return known;
@@ -165,14 +166,20 @@ function factsOf(told: Told, when: Pick<BindingFacts, "sequence" | "since">, { m
 type Told = Omit<BindingFacts, "sequence" | "since">;
 
 const sameDetails = (a: Told, b: Told): boolean =>
-  a.troubleCount === b.troubleCount &&
+  a.objectFailureCount === b.objectFailureCount &&
   // Facts are plain data; their types merely lack the index signature that Json asks for.
-  sameJson(a.troubles as unknown as Json, b.troubles as unknown as Json) &&
+  sameJson(a.objectFailures as unknown as Json, b.objectFailures as unknown as Json) &&
   sameJson(a.adopted as unknown as Json, b.adopted as unknown as Json) &&
-  sameJson((a.contests ?? null) as unknown as Json, (b.contests ?? null) as unknown as Json);
+  sameJson((a.contested ?? null) as unknown as Json, (b.contested ?? null) as unknown as Json);
 
 const noneOf: readonly never[] = [];
-const unheard: Told = { applied: "pending", phase: "progressing", troubles: noneOf, troubleCount: 0, adopted: noneOf };
+const unheard: Told = {
+  applied: "pending",
+  phase: "progressing",
+  objectFailures: noneOf,
+  objectFailureCount: 0,
+  adopted: noneOf,
+};
 
 const troublesKept = 100;
 
@@ -201,14 +208,17 @@ function hearObjects(carried: InventoryPlacement, leaving: Binding["leaving"], w
     phase = Math.max(phase, phaseOrder.indexOf(said.phase));
     if (said.isTroubled) troubled.push(key);
   }
-  const troubles = troubled.sort(compareText).slice(0, troublesKept);
+  const objectFailures = troubled.sort(compareText).slice(0, troublesKept);
   return {
     applied: appliedOrder[applied] ?? "failed",
     phase: applied === 0 ? (phaseOrder[phase] ?? "failed") : "progressing",
-    troubles: troubles.length === 0 ? noneOf : troubles.flatMap((it) => troubleOf(it, carried, witness.member) ?? []),
-    troubleCount: troubled.length,
+    objectFailures:
+      objectFailures.length === 0
+        ? noneOf
+        : objectFailures.flatMap((it) => troubleOf(it, carried, witness.member) ?? []),
+    objectFailureCount: troubled.length,
     adopted: adopted.length === 0 ? noneOf : adopted.sort(compareText).map(objectIdOf),
-    ...(fought.length === 0 ? {} : { contests: contestsOf(fought, carried, witness) }),
+    ...(fought.length === 0 ? {} : { contested: contestsOf(fought, carried, witness) }),
   };
 }
 
@@ -259,7 +269,7 @@ function saidOf(key: ObjectKey, entry: InventoryEntry, { member, wasUp, now }: W
 const isChanged = (live: LiveObject, { uid, fingerprint }: InventoryEntry): boolean =>
   live.uid !== uid || live.fingerprint !== fingerprint;
 
-function troubleOf(key: ObjectKey, { entries }: InventoryPlacement, member: Reached): ObjectTrouble | null {
+function troubleOf(key: ObjectKey, { entries }: InventoryPlacement, member: Reached): ObjectFailure | null {
   const entry = entries.get(key);
   if (entry === undefined) return null;
   const id = { ...objectIdOf(key), version: entry.version };

@@ -1,5 +1,5 @@
 import type { MemberCluster } from "../../model/fleet.ts";
-import type { Ledger, Trouble } from "../../model/ledger.ts";
+import type { ContactFailure, Ledger } from "../../model/ledger.ts";
 import { remembered, rememberedPair } from "../../model/memo.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { World } from "../../model/plan.ts";
@@ -15,7 +15,7 @@ export type Roster = ReadonlyMap<ClusterName, Seat>;
 interface Seat {
   /** Null when the member's document cannot be used at present. */
   readonly cluster: MemberCluster | null;
-  readonly trouble: Trouble | null;
+  readonly contactFailure: ContactFailure | null;
   /** Null when the member was not asked. */
   readonly said: object | null;
 }
@@ -29,9 +29,9 @@ export function voicesOf(
   { clusters }: Pick<Ledger, "clusters">,
 ): ReadonlyMap<ClusterName, Reached> {
   const voices = new Map<ClusterName, Reached>();
-  for (const [name, { trouble }] of clusters) {
+  for (const [name, { contactFailure }] of clusters) {
     const seen = observed.get(name);
-    if (seen?.kind === "reached" && trouble === null) voices.set(name, seen);
+    if (seen?.kind === "reached" && contactFailure === null) voices.set(name, seen);
   }
   return voices;
 }
@@ -58,11 +58,11 @@ const lastOf = remembered((_: Ledger["clusters"]): { roster: Roster | null } => 
 
 function seatsOf({ intent, observed }: World, clusters: Ledger["clusters"]): Roster {
   const seats = new Map<ClusterName, Seat>();
-  for (const [name, { trouble }] of clusters) {
+  for (const [name, { contactFailure }] of clusters) {
     const seen = observed.get(name);
     seats.set(name, {
       cluster: intent.clusters.get(name) ?? null,
-      trouble,
+      contactFailure,
       said: seen === undefined ? null : tokenOf(seen),
     });
   }
@@ -75,7 +75,7 @@ export const changesSince: (before: Roster, after: Roster) => Changes = remember
   const all = new Set<ClusterName>();
   for (const [name, is] of after) {
     const was = before.get(name);
-    const stays = was !== undefined && was.cluster === is.cluster && was.trouble === is.trouble;
+    const stays = was !== undefined && was.cluster === is.cluster && was.contactFailure === is.contactFailure;
     if (!stays || (was.said === null) !== (is.said === null)) moved.add(name);
     else if (was.said !== is.said) all.add(name);
   }

@@ -2,7 +2,7 @@ import { type Condition, settleConditions, type Verdict } from "../../model/cond
 import type { MemberCluster } from "../../model/fleet.ts";
 import { sameMap } from "../../model/identity.ts";
 import { digestOf } from "../../model/json.ts";
-import type { ClusterRecord, Ledger, PlacementRecord, Trouble } from "../../model/ledger.ts";
+import type { ClusterRecord, ContactFailure, Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
 import { clusterGroup } from "../../model/names.ts";
@@ -41,7 +41,8 @@ function recordClusters({ intent, ledger, observed, now }: World): Ledger["clust
   const names = new Map<string, ClusterName>();
   for (const it of longestJoined(intent.clusters.values(), ledger)) {
     const told = recordCluster(it, { ledger, observed, now, names });
-    if (told.kubeSystemUid !== null && told.trouble?.code !== "IdentityChanged") names.set(told.kubeSystemUid, it.name);
+    if (told.kubeSystemUid !== null && told.contactFailure?.code !== "IdentityChanged")
+      names.set(told.kubeSystemUid, it.name);
     read.push([it.name, told]);
   }
   const all = [...read, ...unread];
@@ -82,7 +83,7 @@ function recordCluster(cluster: MemberCluster, roll: Roll): ClusterRecord {
     specDigest: "" as ClusterRecord["specDigest"],
     kubeSystemUid: null,
     kubernetesVersion: null,
-    trouble: null,
+    contactFailure: null,
     conditions: [],
   };
   const spec = base.specDigest === specDigest ? base : { ...base, specDigest, generation: base.generation + 1 };
@@ -107,8 +108,8 @@ function hear(cluster: ClusterRecord, seen: Observation, roll: Roll): ClusterRec
   if (message !== null) return withTrouble(cluster, { code: "IdentityChanged", message }, now);
   const { clusterUid, kubernetesVersion } = seen;
   const same = cluster.kubeSystemUid === clusterUid && cluster.kubernetesVersion === kubernetesVersion;
-  if (same && cluster.trouble === null) return cluster;
-  return { ...cluster, kubeSystemUid: clusterUid, kubernetesVersion, trouble: null };
+  if (same && cluster.contactFailure === null) return cluster;
+  return { ...cluster, kubeSystemUid: clusterUid, kubernetesVersion, contactFailure: null };
 }
 
 /** Why what answers is not this member: nothing may be written there (`plan/README.md#d-8`). Null when it is. */
@@ -125,13 +126,17 @@ function mistakeOf({ kubeSystemUid, name }: ClusterRecord, seen: Reached, { ledg
 }
 
 /** The first words about one kind of trouble stay: a message that counts or names a port would be news on every pass. */
-function withTrouble(cluster: ClusterRecord, trouble: Omit<Trouble, "since">, now: Instant): ClusterRecord {
-  if (cluster.trouble?.code === trouble.code) return cluster;
-  return { ...cluster, trouble: { ...trouble, since: cluster.trouble?.since ?? now } };
+function withTrouble(
+  cluster: ClusterRecord,
+  contactFailure: Omit<ContactFailure, "since">,
+  now: Instant,
+): ClusterRecord {
+  if (cluster.contactFailure?.code === contactFailure.code) return cluster;
+  return { ...cluster, contactFailure: { ...contactFailure, since: cluster.contactFailure?.since ?? now } };
 }
 
 /** KubeFleet's Joined, and the health that its member agent would report (`schedule/README.md#a-48`). */
-function clusterVerdicts({ kubeSystemUid, trouble, generation }: ClusterRecord): readonly Verdict[] {
+function clusterVerdicts({ kubeSystemUid, contactFailure, generation }: ClusterRecord): readonly Verdict[] {
   const verdict = (type: string, status: Condition["status"], reason: string, message: string): Verdict => ({
     type,
     status,
@@ -143,7 +148,8 @@ function clusterVerdicts({ kubeSystemUid, trouble, generation }: ClusterRecord):
     kubeSystemUid === null
       ? verdict("Joined", "Unknown", "MemberClusterJoinStateUnknown", "it was never reached")
       : verdict("Joined", "True", "MemberClusterJoined", `it is the cluster with kube-system uid ${kubeSystemUid}`);
-  if (trouble !== null) return [joined, verdict("Healthy", "False", trouble.code, trouble.message)];
+  if (contactFailure !== null)
+    return [joined, verdict("Healthy", "False", contactFailure.code, contactFailure.message)];
   return kubeSystemUid === null
     ? [joined, verdict("Healthy", "Unknown", "NeverAsked", "it was never asked")]
     : [joined, verdict("Healthy", "True", "APIServerAnswers", "its API server answers")];

@@ -1,4 +1,4 @@
-import type { DeletionBasis, HeldDeletion, OthersAlong } from "../../model/deletion.ts";
+import type { CascadedDeletion, DeletionBasis, HeldDeletion } from "../../model/deletion.ts";
 import { digestOf } from "../../model/json.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { type ObjectId, objectKey } from "../../model/manifest.ts";
@@ -55,7 +55,7 @@ const objectRow = ({ cluster, id }: AskedObject, { clusters }: Grounds): readonl
   objectKey(id),
 ];
 
-const othersRows = ({ cluster, id, objects }: OthersAlong): readonly (readonly string[])[] =>
+const othersRows = ({ cluster, id, objects }: CascadedDeletion): readonly (readonly string[])[] =>
   objects.map((it) => [cluster, objectKey(id), objectKey(it), it.uid]);
 
 const basisRow = ({ placement, cluster, binding, sequence }: DeletionBasis): readonly (string | number)[] => [

@@ -1,5 +1,5 @@
 import type { Binding } from "../../model/binding.ts";
-import type { AcceptedBounds, DeletionLedger, OtherObject } from "../../model/deletion.ts";
+import type { AcceptedBounds, DeletionLedger, ForeignObject } from "../../model/deletion.ts";
 import type { DeletionBounds } from "../../model/fleet.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { Ledger } from "../../model/ledger.ts";
@@ -21,7 +21,7 @@ export interface HeldIndex {
     cluster: ClusterName,
     placement: PlacementKey,
     id: ObjectId,
-  ) => readonly OtherObject[] | null;
+  ) => readonly ForeignObject[] | null;
   /** Whether anything of a placement stands in any set, confirmed or not. */
   readonly isNamed: (placement: PlacementKey) => boolean;
 }

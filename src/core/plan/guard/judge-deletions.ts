@@ -1,4 +1,4 @@
-import type { DeletionGroup, DeletionLedger, HeldDeletion, OthersAlong } from "../../model/deletion.ts";
+import type { CascadedDeletion, DeletionGroup, DeletionLedger, HeldDeletion } from "../../model/deletion.ts";
 import type { DeletionBounds } from "../../model/fleet.ts";
 import { sameMap } from "../../model/identity.ts";
 import { kindKey, type ObjectId, objectKey } from "../../model/manifest.ts";
@@ -123,7 +123,7 @@ function heldSets(
   { before, cause, grounds }: GuardInput,
 ): readonly HeldDeletion[] {
   if (asked.length === 0) return [];
-  const others = asked.flatMap(({ cluster, placement, id, found }): readonly OthersAlong[] =>
+  const others = asked.flatMap(({ cluster, placement, id, found }): readonly CascadedDeletion[] =>
     found === undefined ? [] : [{ placement, cluster, id: plainId(id), objects: found.objects }],
   );
   const judged = before.confirmations;

@@ -1,4 +1,4 @@
-import { type HeldDeletion, mostOthers, type OtherObject, type OthersFound } from "../../model/deletion.ts";
+import { type ForeignObject, type ForeignObjects, type HeldDeletion, maxForeignObjects } from "../../model/deletion.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
@@ -12,7 +12,7 @@ export interface Occupied {
   readonly cluster: ClusterName;
   readonly placement: PlacementKey;
   readonly id: ObjectId;
-  readonly found: OthersFound;
+  readonly found: ForeignObjects;
 }
 
 /** What members say that they did not give up, with what it holds of others. */
@@ -38,18 +38,18 @@ export const leavingIn = remembered((bindings: PlacementRecord["bindings"]) =>
 );
 
 /** Whether there are few enough of them for somebody to judge. */
-export const isListable = ({ found }: Occupied): boolean => found.count <= mostOthers;
+export const isListable = ({ found }: Occupied): boolean => found.count <= maxForeignObjects;
 
 /** What may go along with an object, by the sets that name it; null where none of them is about others' objects. */
 export type AlongLookup = (
   cluster: ClusterName,
   placement: PlacementKey,
   key: ObjectKey,
-) => readonly OtherObject[] | null;
+) => readonly ForeignObject[] | null;
 
 /** Looks up what of others may go along by a set. */
 export function alongIn(sets: readonly HeldDeletion[]): AlongLookup {
-  const lists = new Map<string, readonly OtherObject[]>();
+  const lists = new Map<string, readonly ForeignObject[]>();
   for (const { others } of sets)
     for (const { cluster, placement, id, objects } of others)
       lists.set(`${cluster} ${placement} ${objectKey(id)}`, objects);
@@ -60,11 +60,11 @@ export function alongIn(sets: readonly HeldDeletion[]): AlongLookup {
  * Whether a set still tells truly what goes along with an object. Before it is confirmed it shows exactly what is there;
  * afterwards less may be there by now.
  */
-export function stillTells(set: HeldDeletion, listed: readonly OtherObject[], { found }: Occupied): boolean {
-  const isListed = (it: OtherObject): boolean => listed.some((other) => sameOther(it, other));
+export function stillTells(set: HeldDeletion, listed: readonly ForeignObject[], { found }: Occupied): boolean {
+  const isListed = (it: ForeignObject): boolean => listed.some((other) => sameOther(it, other));
   if (found.count !== found.objects.length || !found.objects.every(isListed)) return false;
   return set.confirmed || listed.length === found.objects.length;
 }
 
 /** Whether it is the same object, and not one of the same name that was made since. */
-const sameOther = (a: OtherObject, b: OtherObject): boolean => a.uid === b.uid && objectKey(a) === objectKey(b);
+const sameOther = (a: ForeignObject, b: ForeignObject): boolean => a.uid === b.uid && objectKey(a) === objectKey(b);

@@ -5,7 +5,7 @@ import type { ObjectId } from "../../model/manifest.ts";
 import type { Reason } from "../../model/plan.ts";
 import type { ProtectedTarget, Request, Trust } from "../../model/trust.ts";
 import { type ClusterName, compareText, type Digest } from "../../model/value.ts";
-import { protectionRule, protects } from "../../trust/protected.ts";
+import { protectionRule, targetsReached } from "../../trust/protected.ts";
 import { isMetBy } from "../../trust/rules.ts";
 import { type AskedChange, askedFor, changing, isWhatWasAsked, namesWhoIsThere } from "../approval/asked-change.ts";
 import { isUnknown, protectedCluster } from "../approval/former-names.ts";
@@ -110,7 +110,11 @@ export const targetsOf = (
   trust: Pick<Trust, "protectedTargets">,
   context: PlanContext,
 ): readonly ProtectedTarget[] =>
-  protects(trust, protectedCluster(binding.cluster, context.ledger), namespacesOf(record, binding, brought, context));
+  targetsReached(
+    trust,
+    protectedCluster(binding.cluster, context.ledger),
+    namespacesOf(record, binding, brought, context),
+  );
 
 type Brought = readonly { readonly id: ObjectId }[];
 
@@ -119,7 +123,7 @@ function reachesAny(move: Move, { protectedTargets }: Trust, context: PlanContex
   const { record, binding } = move;
   const all = { protectedTargets: protectedTargets.map((it) => ({ ...it, clusters: ["*"] })) };
   const anywhere = { name: binding.cluster, uid: null, formerly: [] };
-  return protects(all, anywhere, namespacesOf(record, binding, manifestsOf(move), context)).length > 0;
+  return targetsReached(all, anywhere, namespacesOf(record, binding, manifestsOf(move), context)).length > 0;
 }
 
 /** Looked at for a cluster that is protected only: what it carries has to be rendered. */

@@ -1,4 +1,4 @@
-import type { Binding, Leaving } from "../../model/binding.ts";
+import type { Binding, PendingRemoval } from "../../model/binding.ts";
 import { sameList } from "../../model/identity.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
@@ -29,7 +29,10 @@ function admitted(move: Move, { target, deleteAdopted }: Destination, context: P
   };
 }
 
-function withoutKept(leaving: readonly Leaving[], manifests: readonly RenderedManifest[]): readonly Leaving[] {
+function withoutKept(
+  leaving: readonly PendingRemoval[],
+  manifests: readonly RenderedManifest[],
+): readonly PendingRemoval[] {
   if (leaving.length === 0) return leaving;
   const keeps = new Set(manifests.map((it) => it.key));
   return leaving.filter((it) => !keeps.has(objectKey(it.id)));
@@ -85,14 +88,14 @@ function joined(
   { leaving, facts }: Binding,
   objects: readonly ObjectId[],
   { deleteAdopted, context }: { readonly deleteAdopted: boolean; readonly context: PlanContext },
-): readonly Leaving[] {
+): readonly PendingRemoval[] {
   if (objects.length === 0) return leaving;
   const known = new Set(leaving.map((it) => objectKey(it.id)));
   const fresh = objects.filter((it) => !known.has(objectKey(it)));
   if (fresh.length === 0) return leaving;
   const cause = context.world.intent.commit;
   const isDeletable = deletableOf(deleteAdopted, facts);
-  const leave = (id: ObjectId): Leaving => ({
+  const leave = (id: ObjectId): PendingRemoval => ({
     id: plainId(id),
     cause,
     released: !isDeletable(id),

@@ -1,5 +1,5 @@
-import type { Leaving } from "../../model/binding.ts";
-import type { Fate, Leave } from "../../model/deletion.ts";
+import type { PendingRemoval } from "../../model/binding.ts";
+import type { Fate, ObjectFate } from "../../model/deletion.ts";
 import { type ObjectId, objectKey } from "../../model/manifest.ts";
 import { remembered, rememberedPair } from "../../model/memo.ts";
 import type { RenderedManifest } from "../../model/plan.ts";
@@ -15,7 +15,7 @@ import type { RenderContext } from "./version.ts";
 export function leavesOf(
   { record, binding, to }: Pick<Move, "record" | "binding" | "to">,
   context: RenderContext,
-): readonly Leave[] {
+): readonly ObjectFate[] {
   // All of it leaves already; what comes next comes to a cluster that carries nothing.
   if (binding.removal !== null) return none;
   const objects = withoutLeaving(dropped({ record, binding, to }, context), binding.leaving);
@@ -25,7 +25,7 @@ export function leavesOf(
   const deleteAdopted = to?.deleteAdopted ?? strategy.deleteAdopted;
   if (deleteAdopted || (binding.facts?.adopted ?? []).length === 0) return alike(objects).delete;
   const isDeletable = deletableOf(deleteAdopted, binding.facts);
-  return sorted(objects).map((object): Leave => ({ object, fate: isDeletable(object) ? "delete" : "release" }));
+  return sorted(objects).map((object): ObjectFate => ({ object, fate: isDeletable(object) ? "delete" : "release" }));
 }
 
 /** What is carried and is not wanted any more. What cannot be rendered takes nothing away. */
@@ -50,7 +50,7 @@ const droppedBy = rememberedPair(
   },
 );
 
-function withoutLeaving(objects: readonly ObjectId[], leaving: readonly Leaving[]): readonly ObjectId[] {
+function withoutLeaving(objects: readonly ObjectId[], leaving: readonly PendingRemoval[]): readonly ObjectId[] {
   if (leaving.length === 0) return objects;
   const gone = new Set(leaving.map((it) => objectKey(it.id)));
   return objects.filter((it) => !gone.has(objectKey(it)));
@@ -60,15 +60,15 @@ const sorted = remembered((objects: readonly ObjectId[]): readonly ObjectId[] =>
   objects.map(plainId).sort((a, b) => compareText(objectKey(a), objectKey(b))),
 );
 
-const alike = remembered((objects: readonly ObjectId[]): Readonly<Record<Fate, readonly Leave[]>> => {
-  const all = (fate: Fate): readonly Leave[] => sorted(objects).map((object) => ({ object, fate }));
+const alike = remembered((objects: readonly ObjectId[]): Readonly<Record<Fate, readonly ObjectFate[]>> => {
+  const all = (fate: Fate): readonly ObjectFate[] => sorted(objects).map((object) => ({ object, fate }));
   return { delete: all("delete"), release: all("release") };
 });
 
-const none: readonly Leave[] = [];
+const none: readonly ObjectFate[] = [];
 
 /** Whether the same objects leave in the same way. */
-export const sameLeaves = (a: readonly Leave[], b: readonly Leave[]): boolean =>
+export const sameLeaves = (a: readonly ObjectFate[], b: readonly ObjectFate[]): boolean =>
   a === b ||
   (a.length === b.length &&
     a.every(({ object, fate }, at) => {

@@ -1,4 +1,4 @@
-import type { Leave } from "../../model/deletion.ts";
+import type { ObjectFate } from "../../model/deletion.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import type { ProtectedTarget } from "../../model/trust.ts";
 import type { ClusterName, Digest } from "../../model/value.ts";
@@ -33,7 +33,7 @@ export interface ProtectedMove {
   /** Of what the cluster is to carry and how it is applied; null where it is to carry nothing. */
   readonly digest: Digest | null;
   /** What becomes of what the cluster loses. */
-  readonly leaves: readonly Leave[];
+  readonly leaves: readonly ObjectFate[];
   /** Of the resource snapshot; null where the placement leaves. */
   readonly index: number | null;
   readonly targets: readonly ProtectedTarget[];

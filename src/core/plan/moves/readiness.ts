@@ -8,7 +8,7 @@ export function readinessIn({ world, roster }: PlanContext, record: PlacementRec
   const { strategy } = record.spec;
   const seat = roster.get(binding.cluster);
   return readinessOf(binding, {
-    contact: seat?.trouble != null ? "unreachable" : seat?.said != null ? "reached" : "unasked",
+    contact: seat?.contactFailure != null ? "unreachable" : seat?.said != null ? "reached" : "unasked",
     progressDeadline: strategy.progressDeadline,
     unavailablePeriod: strategy.rollingUpdate.unavailablePeriod,
     now: world.now,

@@ -9,7 +9,7 @@ import { placementGroup } from "../../model/names.ts";
 import type { DisruptionBudget, Eviction, EvictionRecord } from "../../model/placement.ts";
 import type { RunRecord } from "../../model/update-run.ts";
 import { type ClusterName, compareText, type PlacementKey, type RunKey } from "../../model/value.ts";
-import { type EvictionScene, judgeEviction } from "../../rollout/eviction.ts";
+import { type EvictionInput, judgeEviction } from "../../rollout/eviction.ts";
 import { plannedIn } from "../../rollout/run-plan.ts";
 import { evictionVerdicts } from "../../status/eviction-conditions.ts";
 import { guardMoves } from "../guard/protection.ts";
@@ -116,7 +116,7 @@ export function evictionsNow(
 }
 
 /** Where there is no placement. */
-const nowhere: Omit<EvictionScene, "eviction"> = {
+const nowhere: Omit<EvictionInput, "eviction"> = {
   placement: null,
   budget: null,
   readinessOf: () => ({ kind: "unknown" }),

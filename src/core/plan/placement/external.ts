@@ -4,7 +4,7 @@ import type { RunRecord } from "../../model/update-run.ts";
 import { type Digest, earliest, type Instant, type PlacementKey } from "../../model/value.ts";
 import { contentDigest } from "../../render/resource-snapshot.ts";
 import type { Selection } from "../../render/select.ts";
-import { turnsAt } from "../../rollout/readiness.ts";
+import { readinessChangesAt } from "../../rollout/readiness.ts";
 import type { PlanContext } from "../moves/context.ts";
 import { unmoved } from "../moves/progress.ts";
 import { readinessIn } from "../moves/readiness.ts";
@@ -22,7 +22,7 @@ const isAtRest = (key: PlacementKey, runs: readonly RunRecord[], { ledger }: Pla
 /** When what is said of some cluster turns by time alone. */
 const turnOf = (record: PlacementRecord, context: PlanContext): Instant | null =>
   [...record.bindings.values()].reduce<Instant | null>(
-    (at, it) => earliest(at, turnsAt(readinessIn(context, record, it))),
+    (at, it) => earliest(at, readinessChangesAt(readinessIn(context, record, it))),
     null,
   );
 

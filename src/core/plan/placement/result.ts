@@ -117,7 +117,7 @@ function concluded(
   const evicted = new Set(begun.filter((it) => it.cause === "eviction").map((it) => it.binding.cluster));
   const bindings = revisedMap(record.bindings, (binding, cluster): Binding => {
     const conditions = context.conditionsOf(binding, {
-      trouble: context.ledger.clusters.get(cluster)?.trouble ?? null,
+      contactFailure: context.ledger.clusters.get(cluster)?.contactFailure ?? null,
       heldBack: rollout.heldBack.has(cluster) && !evicted.has(cluster),
       failure: rollout.unrenderable.get(cluster) ?? null,
     });

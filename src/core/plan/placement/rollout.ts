@@ -5,9 +5,9 @@ import type { PlacementRecord } from "../../model/ledger.ts";
 import type { Reason } from "../../model/plan.ts";
 import { type ClusterName, earliest, type Instant } from "../../model/value.ts";
 import type { RolloutBinding } from "../../rollout/budget.ts";
-import { type Readiness, turnsAt } from "../../rollout/readiness.ts";
-import { type RollOut, type RolloutState, rollOut } from "../../rollout/rolling-update.ts";
-import { named } from "../../status/run-words.ts";
+import { type Readiness, readinessChangesAt } from "../../rollout/readiness.ts";
+import { decideRollout, type RolloutDecision, type RolloutState } from "../../rollout/rolling-update.ts";
+import { firstNames } from "../../status/run-words.ts";
 import { guardMoves } from "../guard/protection.ts";
 import { relabelled } from "../moves/begin.ts";
 import type { FailedRendering, PlanContext } from "../moves/context.ts";
@@ -65,7 +65,7 @@ export function rollingUpdate(
     counted: [...before.counted, ...moves.filter((it) => isCountedNow(it, context))],
   };
   const isWaiting = ({ move }: Row): boolean => move !== null && guarded.waiting.has(move);
-  const outcome = rollOut(
+  const outcome = decideRollout(
     stateOf(
       record,
       rows.map((it) => asIs(it, isWaiting(it))),
@@ -81,7 +81,7 @@ export function rollingUpdate(
     arithmetic: waitsText(after),
     unrenderable,
     readiness: new Map(rows.map((it) => [it.binding.cluster, it.readiness])),
-    wakeAt: rows.reduce((at, it) => earliest(at, turnsAt(it.readiness)), outcome.wakeAt),
+    wakeAt: rows.reduce((at, it) => earliest(at, readinessChangesAt(it.readiness)), outcome.wakeAt),
     isSettled,
   };
 }
@@ -182,7 +182,7 @@ const asIs = ({ binding, version, isCurrent, failure, readiness }: Row, isWaitin
 });
 
 /** The moves whose turn it is, in the order in which they were admitted. */
-function admitted({ bind, update, remove }: RollOut, rows: readonly Row[]): readonly Move[] {
+function admitted({ bind, update, remove }: RolloutDecision, rows: readonly Row[]): readonly Move[] {
   const names = [...bind, ...update, ...remove];
   if (names.length === 0) return [];
   const moves = new Map(rows.map((it) => [it.binding.cluster, it.move]));
@@ -194,11 +194,11 @@ function admitted({ bind, update, remove }: RollOut, rows: readonly Row[]): read
  * not news because something started in between.
  */
 function onceBegun(
-  outcome: RollOut,
+  outcome: RolloutDecision,
   { record }: Progress,
   rows: readonly Row[],
   { isWaiting, context }: { readonly isWaiting: (row: Row) => boolean; readonly context: PlanContext },
-): Pick<RollOut, "heldBack" | "pendingRemovals"> {
+): Pick<RolloutDecision, "heldBack" | "pendingRemovals"> {
   if (outcome.heldBack.length === 0 && outcome.pendingRemovals === null) return outcome;
   const after = rows.flatMap((row): readonly RolloutBinding[] => {
     const { cluster } = row.binding;
@@ -208,7 +208,7 @@ function onceBegun(
     const readiness = readinessIn(context, record, binding);
     return [{ cluster, state: binding.state, removing: binding.removal !== null, upToDate: true, readiness }];
   });
-  return rollOut(stateOf(record, after));
+  return decideRollout(stateOf(record, after));
 }
 
 const failureReasons = (
@@ -217,17 +217,20 @@ const failureReasons = (
 ): readonly Reason[] =>
   [...failures].map(([cluster, { message }]) => ({ kind: "renderFailed", placement: record.key, cluster, message }));
 
-function waitsText({ heldBack, pendingRemovals }: Pick<RollOut, "heldBack" | "pendingRemovals">): string | null {
-  const updates = heldBack.map((it) => `${named(it.clusters)} held back: ${it.arithmetic}`);
+function waitsText({
+  heldBack,
+  pendingRemovals,
+}: Pick<RolloutDecision, "heldBack" | "pendingRemovals">): string | null {
+  const updates = heldBack.map((it) => `${firstNames(it.clusters)} held back: ${it.arithmetic}`);
   const removals =
     pendingRemovals === null
       ? []
-      : [`removal from ${named(pendingRemovals.clusters)} held back: ${pendingRemovals.arithmetic}`];
+      : [`removal from ${firstNames(pendingRemovals.clusters)} held back: ${pendingRemovals.arithmetic}`];
   const all = [...updates, ...removals];
   return all.length === 0 ? null : all.join("; ");
 }
 
-const waitReasons = (record: PlacementRecord, { heldBack, pendingRemovals }: RollOut): readonly Reason[] =>
+const waitReasons = (record: PlacementRecord, { heldBack, pendingRemovals }: RolloutDecision): readonly Reason[] =>
   [...heldBack, ...(pendingRemovals === null ? [] : [pendingRemovals])].map(({ clusters, arithmetic }) => ({
     kind: "heldBack",
     placement: record.key,

@@ -28,7 +28,7 @@ export function scheduleOf(record: PlacementRecord, { world, ledger, candidates 
   const historyLimit = record.spec.revisionHistoryLimit;
   const snapshots = nextPolicySnapshots(record.policySnapshots, policy, { historyLimit, inUse });
   const latest = snapshots.at(-1)?.index ?? 0;
-  const standings = [...record.bindings.values()].map((it) => ({
+  const cycleBindings = [...record.bindings.values()].map((it) => ({
     cluster: it.cluster,
     state: it.state,
     previousState: it.previousState,
@@ -36,7 +36,7 @@ export function scheduleOf(record: PlacementRecord, { world, ledger, candidates 
     obsolete: it.policySnapshot !== latest,
     decision: it.decision,
   }));
-  const outcome = schedule({ policy, candidates, standings, now }, profiles[intent.fleet.profile]);
+  const outcome = schedule({ policy, candidates, cycleBindings, now }, profiles[intent.fleet.profile]);
   const bindings = carryOut(outcome, { record, latest, ledger, members: intent.clusters });
   const told = snapshots.map((it) => (it.index === latest ? recordVerdict(it, outcome, record.generation, now) : it));
   const policySnapshots = sameList(told, record.policySnapshots) ? record.policySnapshots : told;

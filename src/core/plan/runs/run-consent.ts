@@ -3,7 +3,7 @@ import type { VersionedId } from "../../model/manifest.ts";
 import type { GateAnswer, ProtectedTarget, Trust } from "../../model/trust.ts";
 import type { Gate, PlannedStage, RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { DurationMs } from "../../model/value.ts";
-import type { GateTerms, RunScene } from "../../rollout/run-context.ts";
+import type { RequestRules, RunContext } from "../../rollout/run-context.ts";
 import { requestDigest } from "../../rollout/run-gates.ts";
 import { type RequestSubject, rulesFor } from "../../trust/protected.ts";
 import { answerTo } from "../approval/consent.ts";
@@ -15,7 +15,7 @@ import type { PlanContext } from "../moves/context.ts";
 import { targetRendering } from "../moves/version.ts";
 import { plannedTarget } from "./run-moves.ts";
 
-type Consents = Pick<RunScene, "termsOf" | "nonceFor" | "answerTo">;
+type Consents = Pick<RunContext, "requestRulesOf" | "nonceFor" | "answerTo">;
 
 /** What a run asks people, and what they say. */
 export function runConsents(run: RunRecord, record: PlacementRecord | null, context: PlanContext): Consents {
@@ -24,7 +24,7 @@ export function runConsents(run: RunRecord, record: PlacementRecord | null, cont
   const rulesOf = (stage: PlannedStage, when: When) => (it: Trust) =>
     rulesFor(it, gateSubject({ run, record, stage, when }, it, context));
   return {
-    termsOf(stage, when): GateTerms {
+    requestRulesOf(stage, when): RequestRules {
       if (trust === null || record === null) return unsigned;
       const ages = rulesOf(stage, when)(trust.trust).map((it) => it.maxAge);
       return {
@@ -60,7 +60,7 @@ const forged: GateAnswer = {
 
 type When = "before" | "after";
 
-const unsigned: GateTerms = { rules: null, maxAge: null, authors: () => noAuthors };
+const unsigned: RequestRules = { rules: null, maxAge: null, authors: () => noAuthors };
 
 const askingOf = ({ spec }: RunRecord, { name }: PlannedStage, when: When): Asking => ({
   placement: spec.placement,

@@ -31,7 +31,7 @@ export function runBindings(
       removing: removal !== null,
       sequence: target?.sequence ?? null,
       isOn: plan !== null && planned !== undefined && isOn(binding, planned, plan),
-      isAlike: plan !== null && planned !== undefined && isLike(binding, planned, plan),
+      hasPlannedContent: plan !== null && planned !== undefined && isLike(binding, planned, plan),
       isOnTrial: target !== null && trials.has(`${cluster} ${target.sequence}`),
       readiness: unlessFailed(readinessIn(context, record, binding), binding),
     });

@@ -13,9 +13,9 @@ import {
   later,
   seconds,
 } from "../../model/value.ts";
-import type { RunScene } from "../../rollout/run-context.ts";
+import type { RunContext } from "../../rollout/run-context.ts";
 import { plannedIn, planRun } from "../../rollout/run-plan.ts";
-import { hasWorkLeft, unbegunDeletion, initialized as withPlan } from "../../rollout/run-progress.ts";
+import { hasWorkLeft, notStartedDeletion, initialized as withPlan } from "../../rollout/run-progress.ts";
 import { type RunStep, stepRun } from "../../rollout/run-step.ts";
 import { settledRun } from "../../status/run-conditions.ts";
 import { guardMoves } from "../guard/protection.ts";
@@ -105,7 +105,7 @@ function recorded(
       since: context.sequence,
       plan: null,
       stages: [],
-      deletion: unbegunDeletion,
+      deletion: notStartedDeletion,
       end: null,
       conditions: [],
     } satisfies RunRecord;
@@ -182,7 +182,7 @@ function initialized(result: RunsResult, run: RunRecord, { selected, older, cont
 /** An older run by what members say in this pass: its turn comes later, and what it will hear then is true already. */
 function asHeard(run: RunRecord, result: RunsResult, context: PlanContext): RunRecord {
   if (run.plan === null || run.end !== null || isUnusable(run, context)) return run;
-  return stepRun(run, { ...sceneOf(result, run, context), isAtHand: () => false }).run;
+  return stepRun(run, { ...sceneOf(result, run, context), canGetPlannedVersion: () => false }).run;
 }
 
 /** Clusters that the placement picks and the frozen plan does not have (`rollout/README.md#b-22`). */
@@ -202,14 +202,17 @@ function stepped({ result, run, waits }: Stepped, turn: Turn): RunsResult {
   const guarded = progress === null ? null : guardMoves(wantedNow(run, moves), progress.guarded, context);
   const hold = holdOn(run, context);
   const refused = new Map<ClusterName, string>();
-  const isAtHand = (cluster: ClusterName): boolean => {
+  const canGetPlannedVersion = (cluster: ClusterName): boolean => {
     const move = moves.get(cluster);
     const rendering = move?.to?.rendering() ?? null;
     if (rendering?.kind === "failed") refused.set(cluster, rendering.message);
     // What is not to be moved carries it under other names.
     return rendering?.kind !== "failed" && (move === undefined || guarded?.waiting.has(move) !== true);
   };
-  const step = stepRun(run, { ...sceneOf(result, run, context), isAtHand: hold === null ? isAtHand : () => false });
+  const step = stepRun(run, {
+    ...sceneOf(result, run, context),
+    canGetPlannedVersion: hold === null ? canGetPlannedVersion : () => false,
+  });
   const after = progress === null || guarded === null ? null : admitted(step, { ...progress, guarded }, moves, context);
   const next: RunsResult = {
     ...result,
@@ -260,7 +263,11 @@ const isRunning = ({ plan, end, spec }: RunRecord): boolean =>
   plan !== null && end === null && spec.state !== "Initialize";
 
 /** What a run sees. Nothing is at hand there: what is depends on what it proposes. */
-function sceneOf({ progress, runs }: RunsResult, run: RunRecord, context: PlanContext): Omit<RunScene, "isAtHand"> {
+function sceneOf(
+  { progress, runs }: RunsResult,
+  run: RunRecord,
+  context: PlanContext,
+): Omit<RunContext, "canGetPlannedVersion"> {
   const { world, ledger, sequence } = context;
   const { now } = world;
   const clock = clockTrust(world.clockOffset);

@@ -1,6 +1,6 @@
 import type { Binding } from "../../model/binding.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
-import type { ClusterDecision, Trouble } from "../../model/ledger.ts";
+import type { ClusterDecision, ContactFailure } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { PlacementPolicy } from "../../model/placement.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
@@ -14,14 +14,14 @@ export interface Cycle {
    */
   readonly candidates: readonly Candidate[];
   /** The bindings that the placement has. At most one per cluster. */
-  readonly standings: readonly CycleBinding[];
+  readonly cycleBindings: readonly CycleBinding[];
   readonly now: Instant;
 }
 
 /** A member as the scheduler sees it. A member that was never asked counts as eligible (`schedule/README.md#a-48`). */
 export interface Candidate {
   readonly cluster: MemberCluster;
-  readonly trouble: Trouble | null;
+  readonly contactFailure: ContactFailure | null;
 }
 
 /** A binding as the scheduler sees it. */
@@ -43,7 +43,7 @@ export interface CycleBinding {
 export const sortedCycle = (cycle: Cycle): Cycle => ({
   ...cycle,
   candidates: candidatesInOrder(cycle.candidates),
-  standings: sortedBy(cycle.standings, (it) => it.cluster),
+  cycleBindings: sortedBy(cycle.cycleBindings, (it) => it.cluster),
 });
 
 const candidatesInOrder = remembered((candidates: readonly Candidate[]) =>
@@ -76,7 +76,7 @@ export interface Classes {
  *
  * Health plays no part: a binding on an unreachable member is bound like any other.
  */
-export function classify({ candidates, standings }: Cycle): Classes {
+export function classify({ candidates, cycleBindings }: Cycle): Classes {
   const members = candidatesByName(candidates);
   const classes: Record<keyof Classes, CycleBinding[]> = {
     unscheduled: [],
@@ -85,7 +85,7 @@ export function classify({ candidates, standings }: Cycle): Classes {
     scheduled: [],
     bound: [],
   };
-  for (const standing of standings) {
+  for (const standing of cycleBindings) {
     const kind = classOf(standing, members);
     if (kind !== null) classes[kind].push(standing);
   }
@@ -108,8 +108,8 @@ export const wantedState = ({ state, previousState }: CycleBinding): "Scheduled"
   state === "Unscheduled" ? (previousState ?? "Scheduled") : state;
 
 /** The clusters of these bindings, as a set. */
-export const clusterSetOf = (standings: readonly CycleBinding[]): ReadonlySet<ClusterName> =>
-  new Set(standings.map((it) => it.cluster));
+export const clusterSetOf = (cycleBindings: readonly CycleBinding[]): ReadonlySet<ClusterName> =>
+  new Set(cycleBindings.map((it) => it.cluster));
 
 /** What one cycle changes about the bindings of a placement. */
 export interface BindingChanges {
@@ -153,5 +153,5 @@ export function crossReference(picked: readonly ClusterDecision[], classes: Clas
 }
 
 /** The clusters of these bindings, ordered by name. */
-export const sortedNamesOf = (standings: readonly CycleBinding[]): readonly ClusterName[] =>
-  standings.map((it) => it.cluster).sort();
+export const sortedNamesOf = (cycleBindings: readonly CycleBinding[]): readonly ClusterName[] =>
+  cycleBindings.map((it) => it.cluster).sort();

@@ -1,4 +1,4 @@
-import type { Trouble } from "../../model/ledger.ts";
+import type { ContactFailure } from "../../model/ledger.ts";
 import { type Instant, instantText, later, minutes, seconds } from "../../model/value.ts";
 import type { Candidate } from "../framework/cycle.ts";
 import type { Plugin } from "../framework/plugin.ts";
@@ -32,15 +32,20 @@ export const clusterEligibility: Plugin = {
  * Names the moment and never the time elapsed, which would change the message in every pass
  * (`schedule/README.md#a-40`).
  */
-export function ineligibility({ trouble }: Candidate, now: Instant): string | null {
-  if (trouble === null) return null;
-  if (trouble.code === "IdentityChanged") return "its address answers for another cluster than the one that joined";
-  return now >= ineligibleFrom(trouble) ? `no contact since ${instantText(trouble.since)} (${trouble.code})` : null;
+export function ineligibility({ contactFailure }: Candidate, now: Instant): string | null {
+  if (contactFailure === null) return null;
+  if (contactFailure.code === "IdentityChanged")
+    return "its address answers for another cluster than the one that joined";
+  return now >= ineligibleFrom(contactFailure)
+    ? `no contact since ${instantText(contactFailure.since)} (${contactFailure.code})`
+    : null;
 }
 
 /** When a member out of contact stops being eligible; null when it is not eligible now, or in contact. */
 export const turnsIneligibleAt = (candidate: Candidate, now: Instant): Instant | null =>
-  candidate.trouble !== null && ineligibility(candidate, now) === null ? ineligibleFrom(candidate.trouble) : null;
+  candidate.contactFailure !== null && ineligibility(candidate, now) === null
+    ? ineligibleFrom(candidate.contactFailure)
+    : null;
 
 // "More than five minutes" at the record's resolution: exactly five minutes are still eligible, one second more is not.
-const ineligibleFrom = ({ since }: Trouble): Instant => later(later(since, minutes(5)), seconds(1));
+const ineligibleFrom = ({ since }: ContactFailure): Instant => later(later(since, minutes(5)), seconds(1));

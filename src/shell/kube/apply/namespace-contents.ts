@@ -1,4 +1,4 @@
-import { mostOthers, type OthersFound } from "../../../core/model/deletion.ts";
+import { type ForeignObjects, maxForeignObjects } from "../../../core/model/deletion.ts";
 import { type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import { groupVersionOf, kindKey, objectKey } from "../../../core/model/manifest.ts";
 import { compareText } from "../../../core/model/value.ts";
@@ -8,7 +8,7 @@ import { type ApiResource, collectionPath, type Discovery, listableResources } f
 /** Whether deleting a namespace, or a definition, would delete objects of others. */
 type Contents =
   | { readonly kind: "empty" }
-  | { readonly kind: "holds"; readonly others: OthersFound }
+  | { readonly kind: "holds"; readonly others: ForeignObjects }
   /** Not everything could be listed, so nothing is proven. */
   | { readonly kind: "unknown"; readonly text: string };
 
@@ -73,7 +73,7 @@ function remainingContents(
     .map(({ resource: { group, kind }, namespace, name, uid }) => ({ group, kind, namespace, name, uid }))
     .sort((a, b) => compareText(objectKey(a), objectKey(b)) || compareText(a.uid, b.uid));
   if (others.length === 0) return { kind: "empty" };
-  return { kind: "holds", others: { count: others.length, objects: others.slice(0, mostOthers) } };
+  return { kind: "holds", others: { count: others.length, objects: others.slice(0, maxForeignObjects) } };
 }
 
 /**

@@ -138,7 +138,7 @@ const recoveriesOf = (
           uid: null,
           how: "release",
           confirmed: false,
-          takesAlong: [],
+          cascadesTo: [],
         } as const;
         return { id, action, departure, entry: lostEntry(id.version) };
       }),

@@ -2,7 +2,7 @@ import type { RemovalTask, TaskResult } from "../../../core/apply/inventory-entr
 import { isWriteOf, markOf, readMark, unmarkPatch } from "../../../core/apply/mark.ts";
 import { mayBeAdopted } from "../../../core/apply/takeover.ts";
 import { removeOrder } from "../../../core/apply/waves.ts";
-import { mostOthers, type OtherObject, type OthersFound } from "../../../core/model/deletion.ts";
+import { type ForeignObject, type ForeignObjects, maxForeignObjects } from "../../../core/model/deletion.ts";
 import type { FailureCode, InventoryEntry } from "../../../core/model/inventory.ts";
 import { type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import { kindKey, objectKey, objectText } from "../../../core/model/manifest.ts";
@@ -180,7 +180,7 @@ async function objectionTo(
       return null;
     case "holds":
       // Whatever was confirmed: what stands there now decides, and none of it may be new (`plan/README.md#d-3`).
-      return isCovered(contents.others, departure.takesAlong) ? null : occupied(entry, contents.others);
+      return isCovered(contents.others, departure.cascadesTo) ? null : occupied(entry, contents.others);
     case "unknown":
       // Not a case for a confirmation, which would let it go unseen: it is looked into again.
       return lingering(entry, "DeletionRefused", `what it holds cannot be seen: ${contents.text}`);
@@ -188,18 +188,18 @@ async function objectionTo(
 }
 
 /** Whether somebody confirmed of everything there that it goes along, and it is still the same. */
-function isCovered({ count, objects }: OthersFound, confirmed: readonly OtherObject[]): boolean {
+function isCovered({ count, objects }: ForeignObjects, confirmed: readonly ForeignObject[]): boolean {
   const known = new Set(confirmed.map((it) => `${objectKey(it)} ${it.uid}`));
   return count === objects.length && objects.every((it) => known.has(`${objectKey(it)} ${it.uid}`));
 }
 
 /** It holds objects of others: which, so that a person can be asked about just these. */
-function occupied(entry: InventoryEntry, others: OthersFound): TaskResult {
+function occupied(entry: InventoryEntry, others: ForeignObjects): TaskResult {
   const { count, objects } = others;
   const shown = objects.slice(0, 3).map(objectText).join(", ") + (count > 3 ? ` and ${count - 3} more` : "");
   const message =
-    count > mostOthers
-      ? `it holds ${count} objects of others, and no more than ${mostOthers} can be confirmed: empty it first, of ${shown}`
+    count > maxForeignObjects
+      ? `it holds ${count} objects of others, and no more than ${maxForeignObjects} can be confirmed: empty it first, of ${shown}`
       : `it holds what is not ours to delete: ${shown}`;
   const code = "NamespaceNotEmpty";
   const outcome = { kind: "lingering", code, message: message.slice(0, 512), others } as const;

@@ -1,4 +1,4 @@
-import { mostOthers, type OtherObject, type OthersFound } from "../../../core/model/deletion.ts";
+import { type ForeignObject, type ForeignObjects, maxForeignObjects } from "../../../core/model/deletion.ts";
 import type {
   FailureCode,
   Inventory,
@@ -188,12 +188,12 @@ function outcomeJson(outcome: Exclude<Outcome, { kind: "applied" }>): Json {
 }
 
 /** How many there are, then key and uid of each. */
-const othersJson = (others: OthersFound | undefined): readonly Json[] =>
+const othersJson = (others: ForeignObjects | undefined): readonly Json[] =>
   others === undefined ? [] : [others.count, others.objects.map((it) => [objectKey(it), it.uid])];
 
-function othersOf(count: Json | undefined, list: Json | undefined): OthersFound | null {
-  if (!isCount(count) || !Array.isArray(list) || list.length > mostOthers) return null;
-  const objects = list.flatMap((it): readonly OtherObject[] => {
+function othersOf(count: Json | undefined, list: Json | undefined): ForeignObjects | null {
+  if (!isCount(count) || !Array.isArray(list) || list.length > maxForeignObjects) return null;
+  const objects = list.flatMap((it): readonly ForeignObject[] => {
     const [key, uid] = Array.isArray(it) ? (it as readonly (Json | undefined)[]) : [];
     if (typeof key !== "string" || key.split("/").length !== 4 || typeof uid !== "string") return [];
     return [{ ...objectIdOf(key as ObjectKey), uid }];

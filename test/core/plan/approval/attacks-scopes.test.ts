@@ -33,7 +33,7 @@ const troubleOf = (world: World): string | undefined =>
   ledgerOf(world)
     .placements.get(free)
     ?.bindings.get("m2" as ClusterName)
-    ?.facts?.troubles.map((it) => it.code)
+    ?.facts?.objectFailures.map((it) => it.code)
     .join();
 
 test("T-42: what a member would put elsewhere is refused there, said, and not tried for ever", () => {
