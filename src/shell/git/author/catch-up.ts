@@ -17,7 +17,7 @@ export interface CaughtUp {
  * Brings our commit and what others pushed together, in the branch that is checked out, its index and its work tree;
  * what the person has changed or staged there stays as it is.
  *
- * A commit that is the only one not pushed yet is made anew on top of theirs, signed if it was: nothing else of it
+ * A commit that is the only one not pushed yet is rebased onto theirs, signed if it was: nothing else of it
  * changes. Where there are more, theirs is merged, which leaves every signature as it is. A fault where both changed the
  * same files, or where it is not signed again (our commit is taken back then), or where files of the person's are in the
  * way.
