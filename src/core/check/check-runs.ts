@@ -2,7 +2,14 @@ import type { Binding } from "../model/binding.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect, RunDefectCode } from "../model/plan-defect.ts";
-import type { ClusterProgress, PlannedCluster, PlannedStage, RunRecord, StageProgress } from "../model/update-run.ts";
+import type {
+  ClusterProgress,
+  PlannedCluster,
+  PlannedStage,
+  RunRecord,
+  StageProgress,
+  StageTask,
+} from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 import { defect } from "./check-defect.ts";
 
@@ -160,13 +167,19 @@ function* endsInTime(
   progress: StageProgress,
   { where, subject, world }: Pick<StagePlace, "where" | "subject" | "world">,
 ): Generator<PlanDefect<RunDefectCode>> {
-  for (const task of stage.after) {
-    if (task.kind === "Approval" && progress.after?.approval == null)
-      yield defect("StageEndUnapproved", subject, `ends ${where} unasked`);
-    if (task.kind !== "TimedWait") continue;
-    const jump = Math.abs(world.clockOffset ?? 0);
-    if (progress.finishedAt === null || world.now < progress.finishedAt + task.wait || jump > 60_000)
-      yield defect("StageWaitCutShort", subject, `ends ${where} before its time`);
+  for (const task of stage.after)
+    if (!isDone(task, progress, world))
+      yield task.kind === "Approval"
+        ? defect("StageEndUnapproved", subject, `ends ${where} unasked`)
+        : defect("StageWaitCutShort", subject, `ends ${where} before its time`);
+}
+
+function isDone(task: StageTask, { after, finishedAt }: StageProgress, { now, clockOffset }: World): boolean {
+  switch (task.kind) {
+    case "Approval":
+      return after?.approval != null;
+    case "TimedWait":
+      return finishedAt !== null && now >= finishedAt + task.wait && Math.abs(clockOffset ?? 0) <= 60_000;
   }
 }
 

@@ -84,19 +84,24 @@ function gate(when: "before" | "after", statusKey: string): Field<Gate | null, W
 function taskStatus(task: StageTask, when: "before" | "after", { run, stage, ...progress }: WrittenStage): JsonObject {
   const yes = (type: string, reason: string, message: string, since: Instant): Json =>
     trueCondition(type, { reason, message, at: since }, run);
-  if (task.kind === "TimedWait") {
-    const over = waitOver(progress, task);
-    if (over === null) return { type: task.kind };
-    const elapsed = yes("WaitTimeElapsed", "AfterStageTaskWaitTimeElapsed", "the wait is over", over);
-    return { type: task.kind, conditions: [elapsed] };
+  switch (task.kind) {
+    case "TimedWait": {
+      const over = waitOver(progress, task);
+      if (over === null) return { type: task.kind };
+      const elapsed = yes("WaitTimeElapsed", "AfterStageTaskWaitTimeElapsed", "the wait is over", over);
+      return { type: task.kind, conditions: [elapsed] };
+    }
+    case "Approval": {
+      const status = { type: task.kind, approvalRequestName: approvalRequestName(run.name, when, stage.name) };
+      const request = progress[when];
+      if (request === null) return status;
+      const { requestedAt, approval } = request;
+      const created = yes(requested, "StageTaskApprovalRequestCreated", "the approval is asked for", requestedAt);
+      if (approval === null) return { ...status, conditions: [created] };
+      const given = yes(approved, "StageTaskApprovalRequestApproved", "the approval was given", approval.at);
+      return { ...status, conditions: [created, given] };
+    }
   }
-  const status = { type: task.kind, approvalRequestName: approvalRequestName(run.name, when, stage.name) };
-  const request = progress[when];
-  if (request === null) return status;
-  const created = yes(requested, "StageTaskApprovalRequestCreated", "the approval is asked for", request.requestedAt);
-  if (request.approval === null) return { ...status, conditions: [created] };
-  const given = yes(approved, "StageTaskApprovalRequestApproved", "the approval was given", request.approval.at);
-  return { ...status, conditions: [created, given] };
 }
 
 /** When a wait was over, for a stage that ended: there is no clock here, so that no wait is called over before. */

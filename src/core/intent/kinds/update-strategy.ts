@@ -41,8 +41,14 @@ function stageOf(written: WrittenStage, maxFailures: CountOrPercent): Stage {
   };
 }
 
-const taskOf = ({ type, waitTime = "" }: WrittenTask): StageTask =>
-  type === "Approval" ? { kind: "Approval" } : { kind: "TimedWait", wait: waitOf(waitTime) ?? (0 as DurationMs) };
+function taskOf({ type, waitTime = "" }: WrittenTask): StageTask {
+  switch (type) {
+    case "Approval":
+      return { kind: "Approval" };
+    case "TimedWait":
+      return { kind: "TimedWait", wait: waitOf(waitTime) ?? (0 as DurationMs) };
+  }
+}
 
 /** `3` or `"25%"`, from 1 on; null for anything else (`intent/README.md#v-us-04`, `#v-us-05`). */
 function concurrencyOf(written: number | string): CountOrPercent | null {

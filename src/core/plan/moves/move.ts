@@ -12,7 +12,7 @@ import type { Rendering } from "../../render/render.ts";
  */
 export interface Move {
   readonly record: PlacementRecord;
-  readonly cause: Cause;
+  readonly cause: MoveCause;
   /** The cluster, what it carries, and what leaves it already. */
   readonly binding: Binding;
   /** What it leads to; null where the placement leaves the cluster. */
@@ -25,7 +25,7 @@ export interface Move {
  * What brings a move about: the rolling update, an update run, a placement whose file was removed, an eviction, or a
  * cluster that is picked again while its removal waits for a confirmation.
  */
-export type Cause = "rollout" | "run" | "removal" | "eviction" | "return";
+export type MoveCause = "rollout" | "run" | "removal" | "eviction" | "return";
 
 /** What a cluster is to carry. */
 export interface Destination {

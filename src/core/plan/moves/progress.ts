@@ -7,7 +7,7 @@ import type { PlanContext } from "./context.ts";
 import type { Move } from "./move.ts";
 
 /** One placement on its way through a pass: what became of it so far, and by which moves. */
-export interface Progress {
+export interface PlacementProgress {
   readonly record: PlacementRecord;
   /** Every move that was proposed. */
   readonly moves: readonly Move[];
@@ -41,7 +41,7 @@ export interface ProtectedMove {
 }
 
 /** A placement of which nothing was proposed yet. */
-export const unmoved = (record: PlacementRecord): Progress => ({
+export const unmoved = (record: PlacementRecord): PlacementProgress => ({
   record,
   moves: [],
   begun: [],
@@ -50,7 +50,7 @@ export const unmoved = (record: PlacementRecord): Progress => ({
 });
 
 /** Lets moves begin: their bindings get their targets, or their removals. */
-export function begin(progress: Progress, moves: readonly Move[], context: PlanContext): Progress {
+export function begin(progress: PlacementProgress, moves: readonly Move[], context: PlanContext): PlacementProgress {
   if (moves.length === 0) return progress;
   const { record } = progress;
   const bindings = new Map(record.bindings);

@@ -16,12 +16,12 @@ import { guardMoves } from "../guard/protection.ts";
 import type { PlanContext } from "../moves/context.ts";
 import { uidOf } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
-import { begin, type Progress } from "../moves/progress.ts";
+import { begin, type PlacementProgress } from "../moves/progress.ts";
 import { readinessIn } from "../moves/readiness.ts";
 
 /** A placement that evictions took off some clusters. */
 export interface Evicted {
-  readonly progress: Progress;
+  readonly progress: PlacementProgress;
   /** The evictions that were judged. */
   readonly evictions: readonly EvictionRecord[];
 }
@@ -40,7 +40,7 @@ interface EvictionContext {
  * target in this pass is not available (`rollout/README.md#evictions-come-last`). What was judged stays so until its
  * file is removed.
  */
-export const evict = (progress: Progress, context: EvictionContext): Evicted =>
+export const evict = (progress: PlacementProgress, context: EvictionContext): Evicted =>
   unjudgedOf(progress.record.key, context.plan).reduce((it, eviction) => judged(eviction, it, context), {
     progress,
     evictions: [],
@@ -71,7 +71,7 @@ function judged(eviction: Eviction, { progress, evictions }: Evicted, context: E
 }
 
 /** What was to come to a cluster that the placement is evicted from does not come. */
-function withoutOthers(progress: Progress, move: Move): Progress {
+function withoutOthers(progress: PlacementProgress, move: Move): PlacementProgress {
   const isElsewhere = ({ binding }: Move): boolean => binding.cluster !== move.binding.cluster;
   const { begun, counted } = progress;
   return { ...progress, begun: begun.filter(isElsewhere), counted: [...counted.filter(isElsewhere), move] };

@@ -13,7 +13,7 @@ import { nextResourceSnapshots } from "../../render/resource-snapshot.ts";
 import { type Selection, selectResources } from "../../render/select.ts";
 import type { PlanContext } from "../moves/context.ts";
 import { uidOf } from "../moves/context.ts";
-import { type Progress, unmoved } from "../moves/progress.ts";
+import { type PlacementProgress, unmoved } from "../moves/progress.ts";
 import { versionsOf } from "../moves/version.ts";
 import { recordsOf } from "../runs/runs-of.ts";
 import { placeExternal } from "./external.ts";
@@ -145,7 +145,7 @@ const indexesInUse = remembered(
     new Set([...bindings.values()].flatMap((it) => it.target?.resourceIndex ?? [])),
 );
 
-function advance(progress: Progress, context: PlanContext): RolloutResult {
+function advance(progress: PlacementProgress, context: PlanContext): RolloutResult {
   const { record } = progress;
   const snapshot = record.resourceSnapshots.at(-1);
   if (snapshot === undefined) return paused(progress);

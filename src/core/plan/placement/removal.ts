@@ -7,7 +7,7 @@ import { memberKey } from "../facts/record.ts";
 import { guardMoves } from "../guard/protection.ts";
 import type { PlanContext } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
-import { begin, type Progress, unmoved } from "../moves/progress.ts";
+import { begin, type PlacementProgress, unmoved } from "../moves/progress.ts";
 import { finished, forgotten, type PlacementResult, still } from "./result.ts";
 
 /** Decides one placement whose file was removed: everything of it goes from every member, or is let go. */
@@ -22,7 +22,7 @@ export function removePlacement(before: PlacementRecord, context: PlanContext): 
   return finished(before, still({ ...progress, record }), null, context);
 }
 
-function leave(before: Progress, context: PlanContext): Progress {
+function leave(before: PlacementProgress, context: PlanContext): PlacementProgress {
   const { record } = before;
   const moves = [...record.bindings.values()]
     .filter((it) => it.removal === null)

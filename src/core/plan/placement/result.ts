@@ -13,7 +13,7 @@ import type { AskedChange } from "../approval/asked-change.ts";
 import { changeOf, isAnyAsked } from "../guard/protection.ts";
 import type { PlanContext } from "../moves/context.ts";
 import { isPending, type Move } from "../moves/move.ts";
-import { type Progress, unmoved } from "../moves/progress.ts";
+import { type PlacementProgress, unmoved } from "../moves/progress.ts";
 import { recordsOf } from "../runs/runs-of.ts";
 import { evict } from "./evictions.ts";
 import type { RolloutResult } from "./rollout.ts";
@@ -62,7 +62,7 @@ export interface Told {
 }
 
 /** Nothing is left of a placement. */
-export const forgotten = ({ begun, counted }: Progress): PlacementResult => ({
+export const forgotten = ({ begun, counted }: PlacementProgress): PlacementResult => ({
   ...nothing,
   record: null,
   begun,
@@ -161,7 +161,7 @@ function startReasons(begun: readonly Move[]): readonly Reason[] {
 }
 
 /** A rollout in which nothing moves. */
-export const still = (progress: Progress): RolloutResult => ({
+export const still = (progress: PlacementProgress): RolloutResult => ({
   progress,
   reasons: [],
   // Whoever waited for the budget goes on waiting.
@@ -174,7 +174,7 @@ export const still = (progress: Progress): RolloutResult => ({
 });
 
 /** A rollout that cannot go on now: clusters that the placement leaves are still to be left. */
-export function paused(progress: Progress): RolloutResult {
+export function paused(progress: PlacementProgress): RolloutResult {
   const { record } = progress;
   const moves = [...record.bindings.values()]
     .filter((it) => it.state === "Unscheduled" && it.removal === null)

@@ -9,7 +9,7 @@ import { guardMoves } from "../guard/protection.ts";
 import { carriedObjects } from "../moves/begin.ts";
 import type { PlanContext } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
-import type { Progress } from "../moves/progress.ts";
+import type { PlacementProgress } from "../moves/progress.ts";
 import { targetRendering } from "../moves/version.ts";
 
 /**
@@ -21,7 +21,7 @@ import { targetRendering } from "../moves/version.ts";
  * While everything is there, calling off changes nothing on the member. Where something went already, or never came, it
  * brings that, which on a protected cluster is a change that somebody has to approve.
  */
-export function callOffRemovals(before: Progress, context: PlanContext): Progress {
+export function callOffRemovals(before: PlacementProgress, context: PlanContext): PlacementProgress {
   const { record } = before;
   const returning = [...record.bindings.values()].filter((it) => isReturning(it, record, context));
   if (returning.length === 0) return before;

@@ -12,13 +12,13 @@ import { guardMoves } from "../guard/protection.ts";
 import { relabelled } from "../moves/begin.ts";
 import type { FailedRendering, PlanContext } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
-import { begin, type Progress } from "../moves/progress.ts";
+import { begin, type PlacementProgress } from "../moves/progress.ts";
 import { readinessIn } from "../moves/readiness.ts";
 import { isCurrent, type Version } from "../moves/version.ts";
 
 /** How far a placement's rollout goes in this pass, and what is to be said of it. */
 export interface RolloutResult {
-  readonly progress: Progress;
+  readonly progress: PlacementProgress;
   readonly reasons: readonly Reason[];
   /** Clusters that wait for the budget. */
   readonly heldBack: ReadonlySet<ClusterName>;
@@ -49,7 +49,7 @@ interface Row {
  * more, and admits of that what its budget allows (`rollout/README.md#rolling-update`).
  */
 export function rollingUpdate(
-  before: Progress,
+  before: PlacementProgress,
   versionOf: (cluster: MemberCluster) => Version,
   context: PlanContext,
 ): RolloutResult {
@@ -57,7 +57,7 @@ export function rollingUpdate(
   const moves = rows.flatMap((it) => it.move ?? []);
   const isSettled = rows.every((it) => it.isCurrent);
   const guarded = guardMoves(moves, before.guarded, context);
-  const proposed: Progress = {
+  const proposed: PlacementProgress = {
     ...before,
     record,
     guarded,
@@ -195,7 +195,7 @@ function admitted({ bind, update, remove }: RolloutDecision, rows: readonly Row[
  */
 function onceBegun(
   outcome: RolloutDecision,
-  { record }: Progress,
+  { record }: PlacementProgress,
   rows: readonly Row[],
   { isWaiting, context }: { readonly isWaiting: (row: Row) => boolean; readonly context: PlanContext },
 ): Pick<RolloutDecision, "heldBack" | "pendingRemovals"> {

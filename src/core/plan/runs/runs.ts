@@ -22,7 +22,7 @@ import { guardMoves } from "../guard/protection.ts";
 import type { PlanContext } from "../moves/context.ts";
 import { uidOf } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
-import { begin, type Progress } from "../moves/progress.ts";
+import { begin, type PlacementProgress } from "../moves/progress.ts";
 import { holdOn, runConsents } from "./run-consent.ts";
 import { proposeRun, renamedBy, runBindings } from "./run-moves.ts";
 import { type Selected, versionFor } from "./run-version.ts";
@@ -31,7 +31,7 @@ import { recordsOf, runsOf } from "./runs-of.ts";
 /** The update runs of one placement, as far as they went in this pass. */
 export interface RunsResult {
   /** Of the placement, with what they moved, and the snapshot that one of them made; null where there is none. */
-  readonly progress: Progress | null;
+  readonly progress: PlacementProgress | null;
   /** Every run of the placement that stays on record. */
   readonly runs: readonly RunRecord[];
   readonly reasons: readonly Reason[];
@@ -46,7 +46,7 @@ export interface RunsResult {
  */
 export function advanceRuns(
   key: PlacementRecord["key"],
-  progress: Progress | null,
+  progress: PlacementProgress | null,
   selected: Selected,
   context: PlanContext,
 ): RunsResult {
@@ -237,7 +237,12 @@ const wantedNow = ({ spec }: RunRecord, moves: Moves): readonly Move[] =>
   spec.state === "Run" ? [...moves.values()] : [];
 
 /** Begins what a step starts, and keeps of the rest what is still to come. */
-function admitted({ run, start, remove }: RunStep, before: Progress, moves: Moves, context: PlanContext): Progress {
+function admitted(
+  { run, start, remove }: RunStep,
+  before: PlacementProgress,
+  moves: Moves,
+  context: PlanContext,
+): PlacementProgress {
   const isOver = ({ binding }: Move): boolean =>
     run.stages.some((it) => (it.clusters.get(binding.cluster)?.end ?? null) !== null);
   const wanted = isRunning(run) ? [...moves.values()].filter((it) => !isOver(it)) : [];
@@ -245,7 +250,7 @@ function admitted({ run, start, remove }: RunStep, before: Progress, moves: Move
   const begins = [...start, ...remove].flatMap((it) => moves.get(it) ?? []);
   const renamed = new Set(start.filter((it) => !moves.has(it)));
   const bindings = revisedMap(before.record.bindings, (it) => (renamed.has(it.cluster) ? renamedBy(run, it) : it));
-  const next: Progress = {
+  const next: PlacementProgress = {
     ...before,
     record: revised(before.record, { bindings }),
     moves: [...before.moves, ...wanted],
