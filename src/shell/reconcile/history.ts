@@ -9,8 +9,7 @@ import type { DetachedSignature, Trust, TrustFile } from "../../core/model/trust
 import { type BlobId, type Commit, compareText, type Digest, type Instant, minutes } from "../../core/model/value.ts";
 import { lookBack, looksToTheBeginning } from "../../core/plan/authors/look-back.ts";
 import { maxFileBytes } from "../../core/yaml/text.ts";
-import type { FactCache } from "./caches.ts";
-import type { Memory } from "./memory.ts";
+import type { FactCache, Memory } from "./memory.ts";
 import type { Ports, Repository, Verifier } from "./ports.ts";
 import { type CommitWalker, newCommitWalker } from "./repository-queries.ts";
 import type { Source } from "./source.ts";

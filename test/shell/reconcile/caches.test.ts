@@ -2,7 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import { decodeBlob } from "../../../src/core/intent/documents.ts";
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { BlobId } from "../../../src/core/model/value.ts";
-import { newDecodedFiles, newFactCache } from "../../../src/shell/reconcile/caches.ts";
+import { newDecodedFiles, newFactCache } from "../../../src/shell/reconcile/memory.ts";
 import { openpgp, rejected, ssh } from "../../core/trust/scene.ts";
 
 test("what two readings did not ask for is forgotten, what one of them asked for is kept", () => {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Instant } from "../../../src/core/model/value.ts";
-import { signedCommit } from "../../../src/shell/git/model/commit-object.ts";
+import { signedCommit } from "../../../src/shell/git/model/commits.ts";
 import { type SigningKey, signingKeyOf } from "../../../src/shell/signature/ssh-sign.ts";
 import { verifySsh } from "../../../src/shell/signature/ssh-signature.ts";
 import { hasSshKeygen, openWorkshop, signatureOf, sshSigner, type Workshop } from "./workshop.ts";

@@ -2,7 +2,7 @@ import git from "isomorphic-git";
 import type { CommitFact, PathChange } from "../../../core/model/commit.ts";
 import type { BlobId, Commit } from "../../../core/model/value.ts";
 import type { HistoricCommit, RawCommit } from "../../reconcile/ports.ts";
-import { type Ancestry, type HistoryRange, maxCommitRead, parentsFirst } from "../model/ancestry.ts";
+import { type Ancestry, type HistoryRange, maxCommitRead, parentsFirst } from "../model/commits.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 import { commitLinesIn, lenientEntriesIn } from "../model/sound-objects.ts";
 import { type TreeDifference, treeDifferences } from "../model/tree-changes.ts";

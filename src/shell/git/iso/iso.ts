@@ -17,7 +17,7 @@ import type {
 } from "../../reconcile/ports.ts";
 import { cacheNameOf, exchangeDeadlineMs, type HttpAddress, type RemoteOptions, redact } from "../model/address.ts";
 import { type Branches, branchNamesOf, refOf, trackingRef } from "../model/branch.ts";
-import { identityLine, type SignCommit, signedCommit } from "../model/commit-object.ts";
+import { identityLine, type SignCommit, signedCommit } from "../model/commits.ts";
 import { faultFromHttpStatus, repositoryFault } from "../model/repository-fault.ts";
 import { isoDescends, isoHistory, isoLineage } from "./iso-history.ts";
 import { ConnectionLost, isoHttp } from "./iso-http.ts";

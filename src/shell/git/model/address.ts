@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Branches } from "./branch.ts";
-import type { SignCommit } from "./commit-object.ts";
+import type { SignCommit } from "./commits.ts";
 import { repositoryFault } from "./repository-fault.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Edit, Proposal } from "../../reconcile/ports.ts";
-import { identityLine } from "../model/commit-object.ts";
+import { identityLine } from "../model/commits.ts";
 import { assertTreePath } from "../model/tree-object.ts";
 
 /** Output is batched to about this many characters, so that a hundred thousand edits do not need as many writes. */

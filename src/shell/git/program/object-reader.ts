@@ -1,6 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { killGroup } from "../../host/system.ts";
-import { isObjectId } from "../model/commit-object.ts";
+import { isObjectId } from "../model/commits.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 import { type Git, spawnGit } from "./process.ts";
 

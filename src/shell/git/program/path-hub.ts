@@ -4,7 +4,7 @@ import type { Commit } from "../../../core/model/value.ts";
 import type { BranchNames, CommitResult, Heads, Repository } from "../../reconcile/ports.ts";
 import type { PathAddress } from "../model/address.ts";
 import { type Branches, branchNamesOf, refOf } from "../model/branch.ts";
-import type { SignCommit } from "../model/commit-object.ts";
+import type { SignCommit } from "../model/commits.ts";
 import { faultFromGitError, repositoryFault } from "../model/repository-fault.ts";
 import { type Git, gitEnvironment, runGit } from "./process.ts";
 import { type Hub, ProgramRepository, removeStaleScratchRefs } from "./program.ts";

@@ -14,8 +14,7 @@ import type {
   TreeChange,
   TreeFile,
 } from "../../reconcile/ports.ts";
-import { maxCommitRead } from "../model/ancestry.ts";
-import { isObjectId, type SignCommit, signedCommit } from "../model/commit-object.ts";
+import { isObjectId, maxCommitRead, type SignCommit, signedCommit } from "../model/commits.ts";
 import { faultFromGitError, repositoryFault } from "../model/repository-fault.ts";
 import { commitLinesIn, strictEntriesIn, unsoundCommit } from "../model/sound-objects.ts";
 import { treeChanges } from "../model/tree-changes.ts";

@@ -1,4 +1,5 @@
-import type { Commit } from "../../../core/model/value.ts";
+import { Buffer } from "node:buffer";
+import type { Commit, Instant } from "../../../core/model/value.ts";
 
 /** Commits with their parents, in order. */
 export type Ancestry = ReadonlyMap<Commit, readonly Commit[]>;
@@ -43,3 +44,32 @@ export function isPlainlyBeyond(base: Commit, ancestry: Ancestry): boolean {
   const isFirst = (parents: readonly Commit[]): boolean => !parents.some((it) => ancestry.has(it));
   return [...ancestry.values()].every((parents) => !isFirst(parents) || parents.includes(base));
 }
+
+/** Gives an armored signature over the content of a commit object. */
+export type SignCommit = (payload: Uint8Array) => string;
+
+/**
+ * The content of a commit with a signature over just these bytes, in the header `gpgsig`: the last one, where git puts
+ * it, the lines after the first indented by a space.
+ */
+export function signedCommit(raw: Uint8Array, sign: SignCommit): Buffer {
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+  const end = bytes.indexOf("\n\n") + 1;
+  const header = `gpgsig ${sign(bytes).trimEnd().replaceAll("\n", "\n ")}\n`;
+  return Buffer.concat([bytes.subarray(0, end), Buffer.from(header), bytes.subarray(end)]);
+}
+
+/**
+ * Whether a text names an object by its full SHA-1, and can be nothing else: no option, no revision, no second line.
+ *
+ * Ids reach git from the record too, which whoever may write the state branch could have written.
+ */
+export const isObjectId = (text: string): boolean => /^[0-9a-f]{40}$/.test(text);
+
+/**
+ * Author and committer of everything we write, as Git stores them: whole seconds, UTC.
+ *
+ * Constant, so that a proposal determines its commit id: both engines write the same commit.
+ */
+export const identityLine = (at: Instant): string =>
+  `flotilla <flotilla@localhost> ${Math.max(0, Math.floor(at / 1000))} +0000`;
