@@ -16,7 +16,7 @@ export function asTheyCame(
 }
 
 /** Takes new answers in, one after the other: each with its order, and with what proves that it is a new word. */
-export type Hearing = (answer: AnswerRecord) => AnswerRecord;
+export type AnswerContext = (answer: AnswerRecord) => AnswerRecord;
 
 /**
  * Hears answers after those that were given before.
@@ -28,7 +28,7 @@ export type Hearing = (answer: AnswerRecord) => AnswerRecord;
 export function hearingAfter(
   answers: Iterable<AnswerRecord>,
   isTakenAway: (file: ApprovalFile) => boolean = () => false,
-): Hearing {
+): AnswerContext {
   let last = 0;
   const taken = new Set<string>();
   const away = new Set<string>();

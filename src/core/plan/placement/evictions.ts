@@ -40,7 +40,7 @@ interface EvictionContext {
  * target in this pass is not available (`rollout/README.md#evictions-come-last`). What was judged stays so until its
  * file is removed.
  */
-export const evict = (progress: PlacementProgress, context: EvictionContext): Evicted =>
+export const carryOutEvictions = (progress: PlacementProgress, context: EvictionContext): Evicted =>
   unjudgedOf(progress.record.key, context.plan).reduce((it, eviction) => judged(eviction, it, context), {
     progress,
     evictions: [],

@@ -15,7 +15,7 @@ import type { PlanContext } from "../moves/context.ts";
 import { isPending, type Move } from "../moves/move.ts";
 import { type PlacementProgress, unmoved } from "../moves/progress.ts";
 import { recordsOf } from "../runs/runs-of.ts";
-import { evict } from "./evictions.ts";
+import { carryOutEvictions } from "./evictions.ts";
 import type { RolloutResult } from "./rollout.ts";
 
 /** What a pass comes to for one placement. */
@@ -96,7 +96,7 @@ export function finished(
 ): PlacementResult {
   const { key } = rollout.progress.record;
   const eviction = { plan: context, before, runs: runs ?? recordsOf(context.ledger, key) };
-  const { progress, evictions } = evict(rollout.progress, eviction);
+  const { progress, evictions } = carryOutEvictions(rollout.progress, eviction);
   const asked = changeOf(progress.record, progress.guarded, context);
   return { ...concluded(before, { ...rollout, progress }, asked, context), runs, evictions };
 }
