@@ -9,7 +9,7 @@ export function addClusters(program: Command, terminal: Terminal, finish: Finish
     .argument("<placement>")
     .argument("<cluster>")
     .action(async (placement, cluster, options) =>
-      finish(await (await import("./drain.ts")).evict({ placement, cluster, ...options }, terminal)),
+      finish(await (await import("./drain.ts")).evictPlacement({ placement, cluster, ...options }, terminal)),
     );
   withCommitting(program.command("drain"))
     .description(

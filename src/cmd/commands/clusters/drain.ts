@@ -28,7 +28,7 @@ export interface EvictOptions extends CommitOptions {
 }
 
 /** Writes an eviction: one placement leaves one cluster, once, as its disruption budget allows. */
-export async function evict(options: EvictOptions, terminal: Terminal): Promise<ExitCode> {
+export async function evictPlacement(options: EvictOptions, terminal: Terminal): Promise<ExitCode> {
   const { placement, cluster } = options;
   const workTree = await loadWorkTree(options);
   const ledger = await readRecordedLedger(options, terminal.environment);

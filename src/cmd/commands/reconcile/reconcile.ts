@@ -84,8 +84,9 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
     const { trustAnchor, watch: isDaemon } = options;
     const patience = isDaemon ? "retryAt" : "none";
     const accepted = options.acceptState ?? null;
-    const seal = key === null ? {} : { seal: { fingerprint: key.fingerprint, accepted } };
-    const settings: Settings = { members: "ask", patience, acceptRewrite: rewrite, trustAnchor, ...seal };
+    const signing: Pick<Settings, "stateSigning"> =
+      key === null ? {} : { stateSigning: { fingerprint: key.fingerprint, accepted } };
+    const settings: Settings = { members: "ask", patience, acceptRewrite: rewrite, trustAnchor, ...signing };
     const warn = key === null ? unsignedWarner(options, ports.repository.name, terminal) : () => {};
     const run = { ports, settings, signal: stop.signal, terminal, warn };
     if (isWatching) await watchHub(options, wakeSignal.wake, stop.signal);
