@@ -1,9 +1,9 @@
-import type { Binding, Removal } from "../../model/binding.ts";
+import type { Binding, BindingFacts, Removal, Target } from "../../model/binding.ts";
 import { conditionOf } from "../../model/condition.ts";
 import { revised, revisedMap } from "../../model/identity.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import { objectKey } from "../../model/manifest.ts";
-import type { ClusterName } from "../../model/value.ts";
+import { type ClusterName, compareText } from "../../model/value.ts";
 import type { Rendering } from "../../render/render.ts";
 import { guardMoves } from "../guard/protection.ts";
 import { carriedObjects } from "../moves/begin.ts";
@@ -68,16 +68,37 @@ function moveOf(binding: Binding, record: PlacementRecord, context: PlanContext)
 }
 
 function returned(binding: Binding, record: PlacementRecord, context: PlanContext): Binding {
-  const { target, leaving, facts, generation } = binding;
+  const { target, leaving, generation } = binding;
   const back = { ...binding, removal: null, facts: null, generation: generation + 1 };
   if (target === null) return back;
   const keeps = new Set(carriedObjects(binding, record, context).map(objectKey));
   return {
     ...back,
     // Of another sequence they prove nothing of the target, but what was there before us still was.
-    facts,
+    facts: withReleased(binding, target, context.world.ledger.placements.get(record.key), context),
     state: "Bound",
     target: { ...target, sequence: context.sequence, startedAt: context.world.now },
     leaving: leaving.filter((it) => !keeps.has(objectKey(it.id))),
   };
 }
+
+/**
+ * What is known of the cluster, with what was found to have been there before us while it was to leave, released by now or
+ * not: if it leaves after all, it is released as it was to be (`plan/README.md#d-11`).
+ */
+function withReleased(
+  { cluster, facts, leaving }: Binding,
+  { sequence }: Target,
+  before: PlacementRecord | undefined,
+  { world }: PlanContext,
+): BindingFacts | null {
+  const known = facts?.adopted ?? [];
+  const left = before?.bindings.get(cluster)?.leaving ?? [];
+  const adopted = new Map(known.map((it) => [objectKey(it), it]));
+  for (const { id, released } of [...left, ...leaving]) if (released) adopted.set(objectKey(id), id);
+  if (adopted.size === known.length) return facts;
+  const sorted = [...adopted].sort(([a], [b]) => compareText(a, b)).map(([, id]) => id);
+  return { ...(facts ?? { ...unheard, sequence, since: world.now }), adopted: sorted };
+}
+
+const unheard = { applied: "pending", phase: "progressing", objectFailures: [], objectFailureCount: 0 } as const;
