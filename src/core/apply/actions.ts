@@ -205,7 +205,9 @@ function isDue(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry
   if (outcome.kind === "lingering") {
     if (outcome.code === "Terminating" || patience === "none") return true;
     // A refused deletion is retried by every single run, and by a daemon once in a while.
-    return outcome.code === "NamespaceNotEmpty" && (outcome.others === undefined || confirmedOthers(key) !== null);
+    if (outcome.code !== "NamespaceNotEmpty") return false;
+    const isAbandoned = comparison.binding.removal?.propagation === "Abandon";
+    return isAbandoned || outcome.others === undefined || confirmedOthers(key) !== null;
   }
   return outcome.kind !== "failed" || patience === "none" || !isRetryPending(outcome.retryAt, now);
 }

@@ -1,3 +1,4 @@
+import type { Binding } from "../model/binding.ts";
 import type { ConfirmationRecord, ForeignObject, HeldDeletion } from "../model/deletion.ts";
 import { digestOf } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
@@ -26,6 +27,7 @@ function* asksForWhatItHolds({ ledger }: Plan, world: World): Generator<PlanDefe
     if (digests.has(digest)) yield defect("DeletionDigestDuplicate", subject, `asks for ${digest} twice`);
     digests.add(digest);
     const was = before.find((it) => it.digest === digest);
+    yield* asksForWhatIsDeleted(held, ledger, world);
     if (was === held) continue;
     if (was !== undefined) {
       if (!isWithin(held, was)) yield defect("HeldDeletionGrew", subject, `adds to what waits under ${digest}`);
@@ -38,6 +40,43 @@ function* asksForWhatItHolds({ ledger }: Plan, world: World): Generator<PlanDefe
     if (held.because === "foreign") yield* namesWhatMembersShow(held, world);
   }
 }
+
+/**
+ * Nobody is asked about what is only released. And what leaves by another removal than it was asked about for is asked
+ * about under another digest: who confirms the first was not shown the second.
+ */
+function* asksForWhatIsDeleted(
+  { groups, digest, because }: HeldDeletion,
+  { placements }: Ledger,
+  world: World,
+): Generator<PlanDefect<DeletionDefectCode>> {
+  const isOld = world.ledger.deletions.held.some((it) => it.digest === digest);
+  for (const { placement, clusters, objects } of groups) {
+    const [before, after] = [world.ledger.placements.get(placement), placements.get(placement)];
+    if (before === after) continue;
+    for (const cluster of clusters) {
+      const [was, is] = [before?.bindings.get(cluster), after?.bindings.get(cluster)];
+      if (is === undefined) continue;
+      const isAnew = isOld && was !== undefined && isOtherRemoval(is, was);
+      for (const id of objects) {
+        const leave = is.leaving.find((it) => inventoryKey(it.id) === inventoryKey(id));
+        if (leave === undefined) continue;
+        const what = `asks for ${inventoryKey(id)} of ${placement} on ${cluster} by ${digest}`;
+        if (is.removal?.propagation === "Abandon" || (leave.released && because !== "foreign"))
+          yield defect("HeldDeletionOutdated", { kind: "deletion", digest }, `${what}, which is released`);
+        else if (isAnew && leave.cause === is.removal?.cause)
+          yield defect(
+            "HeldDeletionOutdated",
+            { kind: "deletion", digest },
+            `${what}, of a removal that was called off`,
+          );
+      }
+    }
+  }
+}
+
+const isOtherRemoval = (is: Binding, was: Binding): boolean =>
+  is.uid === was.uid && was.removal !== null && is.removal !== null && is.removal.sequence !== was.removal.sequence;
 
 function isWithin(held: HeldDeletion, was: HeldDeletion): boolean {
   const known = new Set(carriedIn(was));

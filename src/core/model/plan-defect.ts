@@ -85,6 +85,7 @@ export type DeletionDefectCode =
   | "HeldObjectRemoved"
   | "HeldDeletionGrew"
   | "HeldDeletionIncomplete"
+  | "HeldDeletionOutdated"
   | "DeletionDigestDuplicate"
   | "DeletionDigestReused"
   | "DeletionDigestMismatch"

@@ -7,6 +7,7 @@ import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
 import type { StateCommit, StateCommitRule } from "../state-commit.ts";
 import { keyOf, markOf } from "../world/observed-objects.ts";
 import { entryOf, setsOf, took, whatOf } from "./deletions.ts";
+import { fateOf } from "./fates.ts";
 import { isTooNew } from "./writes.ts";
 
 /** Promises about what people confirm: just what they were shown, and once (D 3). */
@@ -18,6 +19,7 @@ export const confirmationWriteRules: readonly (readonly [string, MemberWriteRule
 export const confirmationCommitRules: readonly (readonly [string, StateCommitRule])[] = [
   ["I-29", asksForWhatItHolds],
   ["I-29", confirmsOnce],
+  ["I-29", asksForWhatIsDeleted],
 ];
 
 /** By a confirmation goes nothing that we wrote once more after it had been given: that is another placing. */
@@ -82,6 +84,28 @@ function digestsOf({ because, groups, others }: HeldDeletion, before: Ledger | n
   };
   const askings = Array.from({ length: 20 }, (_, at) => (at === 0 ? said : { ...said, asking: at + 1 }));
   return askings.map((it) => createHash("sha256").update(canonicalJson(it)).digest("hex"));
+}
+
+/**
+ * People are asked about what is to be deleted and not about what is released; and what leaves by another removal than it
+ * was asked about for is asked about anew.
+ */
+function* asksForWhatIsDeleted({ before, after }: StateCommit): Generator<string> {
+  for (const { digest, groups, because } of after.deletions.held)
+    for (const [placement, cluster, id] of groups.flatMap((it) =>
+      it.clusters.flatMap((own) => it.objects.map((id) => [it.placement, own, id] as const)),
+    )) {
+      const [was, is] = [before, after].map((it) => it?.placements.get(placement)?.bindings.get(cluster));
+      const leave = is?.leaving.find((it) => keyOf(it.id) === keyOf(id));
+      if (is === undefined || leave === undefined) continue;
+      const what = `${keyOf(id)} of ${placement} on ${cluster} is asked about by ${digest.slice(0, 8)}`;
+      if (fateOf(leave, is) === "release" && because !== "foreign") yield `${what}, and is to be released`;
+      // What left before its placement did is still to leave by the edit that took it away.
+      const isFirst = was?.leaving.find((it) => keyOf(it.id) === keyOf(id))?.cause === was?.removal?.cause;
+      const isOld = before?.deletions.held.some((it) => it.digest === digest) === true;
+      const isOther = was?.uid === is.uid && was.removal !== null && was.removal.sequence !== is.removal?.sequence;
+      if (isOld && isFirst && isOther) yield `${what}, of a removal that was called off`;
+    }
 }
 
 /** A set is confirmed by a file that was not there when the source was read last, and no digest ever twice. */

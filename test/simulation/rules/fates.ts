@@ -20,7 +20,8 @@ export const fateWriteRules: readonly (readonly [string, MemberWriteRule])[] = [
 
 type Fate = "delete" | "release";
 
-const fateOf = ({ released }: PendingRemoval, { removal }: Binding): Fate =>
+/** What the record says becomes of an object that leaves. */
+export const fateOf = ({ released }: PendingRemoval, { removal }: Binding): Fate =>
   removal?.propagation === "Abandon" || released ? "release" : "delete";
 
 const oldOf = ({ before }: StateCommit, { key }: PlacementRecord, { cluster, uid }: Binding): Binding | null => {

@@ -68,9 +68,12 @@ export function guardDeletions(
     confirmations: intent.confirmations,
     grounds: context.world.ledger,
     isLeaving: lossIndex(after, results, context),
+    isReleased: releaseIndex(after),
     isCalledOff: (cluster, placement) => {
       const was = context.world.ledger.placements.get(placement)?.bindings.get(cluster)?.removal ?? null;
-      return was !== null && after.placements.get(placement)?.bindings.get(cluster)?.removal === null;
+      // What was called off and evicted in the same pass leaves by another removal.
+      const now = after.placements.get(placement)?.bindings.get(cluster)?.removal;
+      return was !== null && now?.sequence !== was.sequence;
     },
   });
 }
@@ -122,11 +125,25 @@ function lossIndex(
       movesByCluster(results.get(placement)?.pending ?? [])
         .get(cluster)
         ?.flatMap((it) => leavesOf(it, context).map(({ object }) => object)) ?? [];
-    const loss = losses.get(binding) ?? new Set([...binding.leaving.map((it) => it.id), ...toCome()].map(objectKey));
+    const leaving = binding.removal?.propagation === "Abandon" ? [] : binding.leaving.map((it) => it.id);
+    const loss = losses.get(binding) ?? new Set([...leaving, ...toCome()].map(objectKey));
     losses.set(binding, loss);
     return loss.has(key);
   };
 }
+
+/** Looks up what is released where it leaves, so that nobody has to confirm it. */
+const releaseIndex =
+  ({ placements }: Ledger): ObjectLookup =>
+  (cluster, placement, key) =>
+    releasedBy(placements.get(placement)?.bindings.get(cluster)?.leaving ?? none).has(key);
+
+const none: Binding["leaving"] = [];
+
+const releasedBy = remembered(
+  (leaving: Binding["leaving"]): ReadonlySet<ObjectKey> =>
+    new Set(leaving.flatMap((it) => (it.released ? objectKey(it.id) : []))),
+);
 
 const movesByCluster = remembered((moves: readonly Move[]): ReadonlyMap<ClusterName, readonly Move[]> => {
   const found = new Map<ClusterName, Move[]>();

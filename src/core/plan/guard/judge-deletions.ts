@@ -28,8 +28,10 @@ export interface GuardInput extends Confirming {
   readonly clusterCount: number;
   /** Objects that a member carries of us, by what we recorded. */
   readonly objectsOn: (cluster: ClusterName) => number;
-  /** Whether the object is still to go: not wanted again, not gone, its member still here. */
+  /** Whether the object is still to go: not wanted again, not gone, not abandoned, its member still here. */
   readonly isLeaving: ObjectLookup;
+  /** Whether it is released where it leaves, unless somebody confirms that it goes with objects of others. */
+  readonly isReleased: ObjectLookup;
   /** Whether this pass called the removal of a placement off: what goes from there all the same is asked about anew. */
   readonly isCalledOff: (cluster: ClusterName, placement: PlacementKey) => boolean;
 }
@@ -161,7 +163,7 @@ function groupsOf(planned: readonly Asked[]): readonly DeletionGroup[] {
 
 /** Held sets without what is no longer to go, and what is asked about anew. `before.held` itself when nothing changed. */
 function stillHeld(input: GuardInput): readonly HeldDeletion[] {
-  const { before, isLeaving, isCalledOff, occupied, planned } = input;
+  const { before, isLeaving, isReleased, isCalledOff, occupied, planned } = input;
   if (before.held.length === 0) return before.held;
   const isCounted = objectsIn(
     planned.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
@@ -170,6 +172,7 @@ function stillHeld(input: GuardInput): readonly HeldDeletion[] {
   const next = before.held.flatMap((held): HeldDeletion[] => {
     const stays: ObjectLookup = (cluster, placement, key) =>
       isLeaving(cluster, placement, key) &&
+      (held.because === "foreign" || !isReleased(cluster, placement, key)) &&
       !(isCalledOff(cluster, placement) && isCounted(cluster, placement, key)) &&
       !(held.because === "foreign" && renewed(cluster, placement, key));
     const groups = held.groups.flatMap((group): DeletionGroup[] => remaining(group, stays));

@@ -19,7 +19,9 @@ export interface Occupied {
 export function occupiedIn({ placements }: Ledger, { observed }: Pick<World, "observed">): readonly Occupied[] {
   const all: Occupied[] = [];
   for (const [placement, { bindings }] of placements)
-    for (const { cluster, leaving } of leavingIn(bindings)) {
+    for (const { cluster, leaving, removal } of leavingIn(bindings)) {
+      // What is abandoned takes nothing along.
+      if (removal?.propagation === "Abandon") continue;
       const seen = observed.get(cluster);
       const carried = seen?.kind === "reached" ? seen.inventory.placements.get(placement) : undefined;
       for (const { id } of leaving) {

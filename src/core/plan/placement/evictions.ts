@@ -67,14 +67,18 @@ function judged(eviction: Eviction, { progress, evictions }: Evicted, context: E
   const guarded = guardMoves([move], progress.guarded, plan);
   const proposed = { ...progress, guarded, moves: [...progress.moves, move] };
   if (guarded.waiting.has(move)) return { progress: proposed, evictions };
-  return { progress: begin(withoutOthers(proposed, move), [move], plan), evictions: all };
+  return { progress: begin(withoutOthers(proposed, move, carried !== binding), [move], plan), evictions: all };
 }
 
-/** What was to come to a cluster that the placement is evicted from does not come. */
-function withoutOthers(progress: PlacementProgress, move: Move): PlacementProgress {
+/**
+ * What was to come to a cluster that the placement is evicted from does not come. What has begun to leave it in this pass
+ * leaves all the same, unless the cluster is taken as it was before.
+ */
+function withoutOthers(progress: PlacementProgress, move: Move, isAsBefore: boolean): PlacementProgress {
   const isElsewhere = ({ binding }: Move): boolean => binding.cluster !== move.binding.cluster;
   const { begun, counted } = progress;
-  return { ...progress, begun: begun.filter(isElsewhere), counted: [...counted.filter(isElsewhere), move] };
+  const others = isAsBefore ? counted.filter(isElsewhere) : counted;
+  return { ...progress, begun: begun.filter(isElsewhere), counted: [move, ...others] };
 }
 
 const verdictOf = (

@@ -60,6 +60,7 @@ const input = (more: Partial<GuardInput>): GuardInput => ({
   occupied: [],
   grounds: groundsAt(1),
   isLeaving: () => true,
+  isReleased: () => false,
   isCalledOff: () => false,
   ...more,
 });
@@ -251,6 +252,13 @@ describe("confirmations", () => {
     expect(outcome(smaller)).toBe("none; held 1 on m2");
     expect(digestsOf(smaller)).toEqual(digestsOf(held));
     expect(judgeDeletions(input({ before: held, isLeaving: () => false }))).toEqual(nothingIn("c1"));
+  });
+
+  test("a set loses what is only released, unless it is about objects of others", () => {
+    const isReleased = (cluster: ClusterName): boolean => cluster === "m1";
+    expect(outcome(judgeDeletions(input({ before: held, isReleased })))).toBe("none; held 1 on m2");
+    const foreign = { ...held, held: held.held.map((it) => ({ ...it, because: "foreign" as const })) };
+    expect(judgeDeletions(input({ before: foreign, isReleased })).held).toBe(foreign.held);
   });
 
   test("what was called off and goes all the same is asked for anew", () => {
