@@ -383,6 +383,15 @@ describe("withdrawing a placement", () => {
       want: "nothing",
     },
     {
+      name: "and is released by nobody's word where everything is abandoned",
+      has: ["space:notEmpty"],
+      binding: {
+        ...binding,
+        removal: { sequence: 6 as Sequence, since: now, cause: "c" as Commit, propagation: "Abandon" },
+      },
+      want: "@6 goes release web",
+    },
+    {
       name: "what an earlier release did not list is looked into again",
       has: ["space:unlisted"],
       binding,
