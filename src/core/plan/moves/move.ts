@@ -50,9 +50,3 @@ export function manifestsOf({ to }: Pick<Move, "to">): readonly RenderedManifest
 }
 
 const none: readonly never[] = [];
-
-/** Whether a move has not begun in a record that was made since. */
-export function isPending({ binding }: Move, { bindings }: Pick<PlacementRecord, "bindings">): boolean {
-  const now = bindings.get(binding.cluster);
-  return now !== undefined && now.target === binding.target && now.removal === binding.removal;
-}

@@ -12,7 +12,7 @@ import { placementVerdicts } from "../../status/placement-conditions.ts";
 import type { AskedChange } from "../approval/asked-change.ts";
 import { changeOf, isAnyAsked } from "../guard/protection.ts";
 import type { PlanContext } from "../moves/context.ts";
-import { isPending, type Move } from "../moves/move.ts";
+import type { Move } from "../moves/move.ts";
 import { type PlacementProgress, unmoved } from "../moves/progress.ts";
 import { recordsOf } from "../runs/runs-of.ts";
 import { carryOutEvictions } from "./evictions.ts";
@@ -113,7 +113,7 @@ function concluded(
   asked: AskedChange,
   context: PlanContext,
 ): PlacementResult {
-  const { record, begun, moves, counted, guarded } = rollout.progress;
+  const { record, begun, counted, guarded } = rollout.progress;
   const evicted = new Set(begun.filter((it) => it.cause === "eviction").map((it) => it.binding.cluster));
   const bindings = revisedMap(record.bindings, (binding, cluster): Binding => {
     const conditions = context.conditionsOf(binding, {
@@ -131,7 +131,7 @@ function concluded(
     runs: null,
     evictions: [],
     begun,
-    pending: moves.filter((it) => isPending(it, record) && isAnnounced(it)),
+    pending: pendingIn(rollout.progress),
     counted,
     isAsked: isAnyAsked(guarded),
     reasons: [...startReasons(begun), ...rollout.reasons, ...asked.reasons],
@@ -142,8 +142,22 @@ function concluded(
   };
 }
 
-/** The removal of a whole placement is counted cluster by cluster, where it begins, and asked about anew there. */
-const isAnnounced = ({ cause, binding }: Move): boolean => cause !== "removal" || binding.state === "Unscheduled";
+/** The moves that have not begun, each from what its cluster carries by now: another run may have brought something. */
+function pendingIn({ record, moves, begun }: PlacementProgress): readonly Move[] {
+  const started = new Set(begun);
+  return moves.flatMap((move) => {
+    const binding = record.bindings.get(move.binding.cluster);
+    if (binding === undefined || started.has(move) || !isAnnounced(move)) return [];
+    return binding === move.binding ? [move] : [{ ...move, record, binding }];
+  });
+}
+
+/**
+ * The deletions of an eviction, and those of a whole placement whose file was removed, are counted cluster by cluster,
+ * where they begin, and asked about anew there.
+ */
+const isAnnounced = ({ cause, binding }: Move): boolean =>
+  cause === "removal" ? binding.state === "Unscheduled" : cause !== "eviction";
 
 /** New versions that begin to move, in the order of the moves. */
 function startReasons(begun: readonly Move[]): readonly Reason[] {

@@ -1,0 +1,67 @@
+// Deletions of an update run that wait for a confirmation, while another run moves the same clusters.
+import { expect, test } from "vitest";
+import { objectKey } from "../../../../src/core/model/manifest.ts";
+import { runKey } from "../../../../src/core/model/update-run.ts";
+import type { PlacementKey } from "../../../../src/core/model/value.ts";
+import { clusterOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../../intent.ts";
+import { World, write } from "../../../world.ts";
+
+const web = "web" as PlacementKey;
+/** More than may be deleted unasked. */
+const settings = Array.from({ length: 11 }, (_, at) => objectOf("ConfigMap", `web/settings-${at}`, "zero"));
+const strategy = strategyOf("rings", ["staging:env=staging", "prod:env=prod/1"]);
+
+function create(world: World, name: string): void {
+  const spec = { placement: web, strategy: strategy.key, resourceIndex: null, state: "Run" } as const;
+  world.commit(() => world.runs.set(runKey(null, name), runOf(name, spec)));
+}
+
+const bring = (world: World, value: string): void =>
+  world.commit(() => write(world, objectOf("Namespace", "web", value)));
+
+function settle(world: World): void {
+  for (let passes = 0; passes < 40; passes++) {
+    const { isCommitted, plan } = world.pass();
+    if (!isCommitted && plan.actions.length === 0) return;
+  }
+  expect.fail("it never rests");
+}
+
+const holders = (world: World): readonly string[] =>
+  [...world.members.keys()].filter((it) => world.carried(it).some((line) => line.startsWith("ConfigMap")));
+
+test("what a newer run is to delete goes on waiting for its confirmation while an older one moves those clusters", () => {
+  const world = new World();
+  world.commit(() => {
+    for (const [name, env] of [
+      ["m1", "staging"],
+      ["m2", "prod"],
+      ["m3", "prod"],
+      ["m4", "prod"],
+      ["m5", "prod"],
+    ] as const)
+      world.join(clusterOf(name, [`env=${env}`]));
+    write(world, objectOf("Namespace", "web", "zero"));
+    for (const it of settings) write(world, it);
+    world.placements.set(
+      web,
+      placementOf({ name: "web", policy: policyOf("PickAll", undefined), options: ["external"] }),
+    );
+    world.strategies.set(strategy.key, strategy);
+  });
+  create(world, "zero");
+  settle(world);
+  expect(holders(world)).toEqual(["m1", "m2", "m3", "m4", "m5"]);
+
+  // The older run is in its last stage when the newer one is planned, and goes on there.
+  bring(world, "one");
+  create(world, "first");
+  world.pass();
+  world.pass();
+  world.commit(() => {
+    for (const it of settings) world.objects.delete(objectKey(it.id));
+  });
+  create(world, "second");
+  settle(world);
+  expect(holders(world)).toEqual(["m1", "m2", "m3", "m4", "m5"]);
+});
