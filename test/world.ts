@@ -48,7 +48,7 @@ import {
   type StrategyKey,
   seconds,
 } from "../src/core/model/value.ts";
-import { lookBack, looksToTheBeginning } from "../src/core/plan/authors/look-back.ts";
+import { lookBack, lookBackToStart } from "../src/core/plan/authors/look-back.ts";
 import { plan, sealed } from "../src/core/plan/plan.ts";
 import { beyond } from "./commit-graph.ts";
 import { type Death, Member } from "./member.ts";
@@ -272,7 +272,7 @@ export class World {
     if (!isAsked) return { ...noHistory(head), ...this.history };
     const news = beyond(this.facts, head, ledger.sourceCommit);
     const near = this.historyBeyond(news, head, [ledger.sourceCommit, ...lookBack(ledger, intent)]);
-    const further = looksToTheBeginning(ledger, intent, near);
+    const further = lookBackToStart(ledger, intent, near);
     return further === null || further === this.outOfSight
       ? near
       : this.historyBeyond(news, head, [...near.beyond, further]);

@@ -191,8 +191,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "forgets that a confirmation was used as soon as its file is gone",
     file: "src/core/plan/guard/confirmations.ts",
-    find: "confirmations.has(digest) || mayBeAsked(it, grounds));",
-    replace: "confirmations.has(digest) || (mayBeAsked(it, grounds) && it.digest === null));",
+    find: "confirmations.has(digest) || mayBeAsked(it, ledgerBefore),",
+    replace: "confirmations.has(digest) || (mayBeAsked(it, ledgerBefore) && it.digest === null),",
     caughtBy: ["test/core/plan/guard/guard.test.ts"],
   },
   {
@@ -226,7 +226,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "deletes namespaces as the side effect of an edit",
     file: "src/core/plan/guard/judge-deletions.ts",
-    find: "(it) => !it.whole && isPrecious(it.id)",
+    find: "(it) => !it.wholePlacement && carriesData(it.id)",
     replace: "() => false",
     caughtBy: "check",
   },

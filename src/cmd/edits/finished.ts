@@ -4,7 +4,7 @@ import type { Ledger } from "../../core/model/ledger.ts";
 import type { EvictionRecord } from "../../core/model/placement.ts";
 import type { RunRecord } from "../../core/model/update-run.ts";
 import { compareText, type Digest, type PlacementKey } from "../../core/model/value.ts";
-import { asksIn } from "../../core/plan/approval/ask.ts";
+import { requestsIn } from "../../core/plan/approval/approval-request.ts";
 import { chooseRollback } from "../../core/report/rollback-choice.ts";
 import { isEvictionOf } from "./drain.ts";
 import { documentsFound, type FoundDocument, type TextFile, valueIn, type WantedDocument } from "./found-document.ts";
@@ -89,7 +89,7 @@ const wantedEviction = ({ name }: EvictionRecord): WantedDocument => ({ kind: ev
  * request.
  */
 function idleApprovals(ledger: Ledger, { files, wasRead }: SourceTree): readonly FoundDocument[] {
-  const asks = asksIn(ledger);
+  const asks = requestsIn(ledger);
   const known = new Set<string>(asks.map((it) => it.request.digest));
   const over = asks.filter((it) => it.kind === "gate" && it.run.end !== null);
   const ended = new Set<string>(over.map((it) => it.request.digest));

@@ -5,7 +5,13 @@ import type { World } from "../model/plan.ts";
 import type { AnswerRecord, Authors } from "../model/trust.ts";
 import type { Digest } from "../model/value.ts";
 import { judgedAnswers } from "../plan/approval/answers.ts";
-import { type Ask, askedPlacement, askState, askSubject, asksIn } from "../plan/approval/ask.ts";
+import {
+  type ApprovalRequest,
+  requestedPlacement,
+  requestState,
+  requestSubject,
+  requestsIn,
+} from "../plan/approval/approval-request.ts";
 import { consentOf } from "../plan/approval/consent.ts";
 import { reviewsToAsk } from "../plan/approval/reviews.ts";
 import { authorsOfChange, authorsOfRun } from "../plan/authors/authors.ts";
@@ -39,7 +45,7 @@ export function* auditTrustFile(world: World, after: Ledger): Generator<AuditFin
 export function* auditAnswers(world: World, after: Ledger): Generator<AuditFinding> {
   const { ledger: before } = world;
   if (before.trust === null) return;
-  const still = new Set(asksIn(after).map((it) => it.request.digest));
+  const still = new Set(requestsIn(after).map((it) => it.request.digest));
   const wanted = judgedAnswers(world, () => openIn(before));
   for (const [path, want] of wanted) {
     if (before.answers.has(path)) continue;
@@ -72,11 +78,11 @@ function flawOf(want: AnswerRecord, got: AnswerRecord | undefined, still: Readon
 function openIn(ledger: Ledger): ReadonlyMap<Digest, OpenRequest> {
   const { trust } = ledger;
   if (trust === null) return new Map();
-  const open = asksIn(ledger).filter((it) => askState(it) === "open");
+  const open = requestsIn(ledger).filter((it) => requestState(it) === "open");
   return new Map(
     open.map((ask) => {
       const { digest, requestedAt, authors } = ask.request;
-      const subject = askSubject(ask, ledger, ask.kind === "gate" ? { protectedTargets: [] } : trust.trust);
+      const subject = requestSubject(ask, ledger, ask.kind === "gate" ? { protectedTargets: [] } : trust.trust);
       return [digest, { digest, requestedAt, authors, ...subject }];
     }),
   );
@@ -87,8 +93,8 @@ export function* auditAuthors(world: World, after: Ledger): Generator<AuditFindi
   const { ledger: before } = world;
   const { trust } = after;
   if (trust === null) return;
-  const known = new Set(asksIn(before).map((it) => it.request.digest));
-  for (const ask of asksIn(after)) {
+  const known = new Set(requestsIn(before).map((it) => it.request.digest));
+  for (const ask of requestsIn(after)) {
     const { digest, authors } = ask.request;
     if (known.has(digest)) continue;
     const found = authorsFor(ask, world, after, trust);
@@ -102,8 +108,13 @@ export function* auditAuthors(world: World, after: Ledger): Generator<AuditFindi
   }
 }
 
-function authorsFor(ask: Ask, world: World, after: Ledger, trust: NonNullable<Ledger["trust"]>): Authors | null {
-  const now = askedPlacement(ask, after);
+function authorsFor(
+  ask: ApprovalRequest,
+  world: World,
+  after: Ledger,
+  trust: NonNullable<Ledger["trust"]>,
+): Authors | null {
+  const now = requestedPlacement(ask, after);
   if (now === null) return null;
   const { ledger } = world;
   // The bindings when it was requested, with the snapshots that exist since.

@@ -1,5 +1,5 @@
 import type { PlacementKey, RunKey } from "../model/value.ts";
-import type { Ask } from "../plan/approval/ask.ts";
+import type { ApprovalRequest } from "../plan/approval/approval-request.ts";
 
 /** One area that an audit looks at. */
 export type AuditCheck =
@@ -28,7 +28,7 @@ export interface AuditFinding {
 }
 
 /** Names a request as the second opinion does: `the gate before stage canary of run web-2`. */
-export const whatOf = (ask: Ask): string =>
+export const whatOf = (ask: ApprovalRequest): string =>
   ask.kind === "gate"
     ? `the gate ${ask.when} stage ${ask.stage.name} of run ${ask.run.key}`
     : `the change of ${ask.record.key}`;

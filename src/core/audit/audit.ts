@@ -5,7 +5,7 @@ import { type Json, sameJson } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Plan, RenderedTarget, World } from "../model/plan.ts";
 import type { PlacementKey } from "../model/value.ts";
-import { askState, asksIn, isGenuine } from "../plan/approval/ask.ts";
+import { isGenuine, requestState, requestsIn } from "../plan/approval/approval-request.ts";
 import { contentOf, targetRendering } from "../plan/moves/version.ts";
 import { planRoot } from "../rollout/run-plan.ts";
 import { auditAnswers, auditAuthors, auditTrustFile } from "./audit-consent.ts";
@@ -46,9 +46,9 @@ export function auditStep(world: World, after: Ledger): readonly AuditFinding[] 
 
 /** Counts what is judged in a step: new versions of the trust file, answers and opened gates, and plans. */
 export function auditCounts(before: Ledger, after: Ledger): AuditCounts {
-  const open = new Set(asksIn(before).flatMap((it) => (askState(it) === "answered" ? [] : it.request.digest)));
-  const known = new Set(asksIn(before).map((it) => it.request.digest));
-  const opened = asksIn(after).filter(
+  const open = new Set(requestsIn(before).flatMap((it) => (requestState(it) === "answered" ? [] : it.request.digest)));
+  const known = new Set(requestsIn(before).map((it) => it.request.digest));
+  const opened = requestsIn(after).filter(
     ({ request: { approval, digest } }) => approval !== null && (open.has(digest) || !known.has(digest)),
   );
   const plans = [...after.runs].filter(([key, { plan }]) => plan !== null && before.runs.get(key)?.plan !== plan);
@@ -102,8 +102,8 @@ export function renderedTargets(
 
 /** A request with a wrong digest lets people approve something else than they are shown (`trust/README.md#t-21`). */
 function* forgedRequests(before: Ledger, after: Ledger): Generator<AuditFinding> {
-  const known = new Set(asksIn(before).map((it) => it.request));
-  for (const ask of asksIn(after)) {
+  const known = new Set(requestsIn(before).map((it) => it.request));
+  for (const ask of requestsIn(after)) {
     if (known.has(ask.request) || isGenuine(ask, after)) continue;
     const subject = ask.kind === "gate" ? ({ kind: "run", key: ask.run.key } as const) : placementOf(ask.record.key);
     yield { check: "approvals", subject, what: `asks for ${whatOf(ask)} under a digest that is not of what is asked` };

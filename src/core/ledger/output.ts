@@ -12,7 +12,7 @@ import { changedClusters, changedLeaves } from "./placements.ts";
 import { trueCondition } from "./run-clusters.ts";
 
 /** A request that people answer, and where it is shown to them. */
-export interface ApprovalRequest {
+export interface ApprovalRequestOutput {
   readonly path: string;
   /** All that its text is made from, by identity. */
   readonly from: readonly unknown[];
@@ -20,7 +20,7 @@ export interface ApprovalRequest {
 }
 
 /** The requests of a run in the order of its stages, answered ones too: all that stands in `approvals/` of it. */
-export const runRequests = (run: RunRecord): readonly ApprovalRequest[] =>
+export const runRequests = (run: RunRecord): readonly ApprovalRequestOutput[] =>
   (run.plan?.stages ?? []).flatMap(({ name: stage }, at) =>
     (["before", "after"] as const).flatMap((when) => {
       const request = run.stages[at]?.[when] ?? null;
@@ -43,7 +43,7 @@ export const runRequests = (run: RunRecord): readonly ApprovalRequest[] =>
  *
  * KubeFleet's kind wants a rollout and a stage: here they are the placement, and `change`.
  */
-export function changeRequests(record: PlacementRecord): readonly ApprovalRequest[] {
+export function changeRequests(record: PlacementRecord): readonly ApprovalRequestOutput[] {
   const { change, namespace } = record;
   const request = change?.request ?? null;
   if (change === null || request === null) return [];

@@ -22,7 +22,7 @@ import {
   trustTextPath,
 } from "./layout.ts";
 import { ledgerText } from "./ledger-file.ts";
-import { type ApprovalRequest, changeRequests, runRequests } from "./output.ts";
+import { type ApprovalRequestOutput, changeRequests, runRequests } from "./output.ts";
 import { overrideText } from "./overrides.ts";
 import { evictionText, placementText } from "./placements.ts";
 import { answersText } from "./requests.ts";
@@ -149,7 +149,7 @@ function* runFiles(ledger: Ledger, other: Ledger): Generator<RecordFile> {
   }
 }
 
-function* requestFiles(requests: readonly ApprovalRequest[]): Generator<RecordFile> {
+function* requestFiles(requests: readonly ApprovalRequestOutput[]): Generator<RecordFile> {
   for (const it of requests) yield text(it.path, it.from, it.text);
 }
 

@@ -12,17 +12,16 @@ import { plannedIn } from "../rollout/run-plan.ts";
 import { conditionsAt } from "../status/conditions-at.ts";
 import { actionsFor } from "./actions.ts";
 import { type AllRuns, allRuns } from "./all-runs.ts";
-import { type AnswersThere, answerReasons, judgedAnswers, keptAnswers } from "./approval/answers.ts";
+import { type AnswersBefore, answerReasons, judgedAnswers, keptAnswers } from "./approval/answers.ts";
 import { consentOf } from "./approval/consent.ts";
 import { nextFormerNames } from "./approval/former-names.ts";
-import { askedIn } from "./approval/requests.ts";
+import { indexRequests } from "./approval/request-index.ts";
 import { isDecision } from "./decision.ts";
 import { rosterOf, voicesOf } from "./facts/members.ts";
 import { record } from "./facts/record.ts";
 import { guardDeletions, heldIndex } from "./guard/deletions.ts";
 import { placeOnce } from "./incremental.ts";
-import type { PlanContext } from "./moves/context.ts";
-import { nextSequence } from "./moves/context.ts";
+import { nextSequence, type PlanContext } from "./moves/context.ts";
 import { type Move, manifestsOf } from "./moves/move.ts";
 import { contentOf } from "./moves/version.ts";
 import { openRequests } from "./open-requests.ts";
@@ -46,9 +45,9 @@ export function plan(world: World): Plan {
   const results = placeAll(context);
   const runs = allRuns(results, context);
   const decided = ledgerOf(results, runs, context);
-  const asked = askedIn(decided);
+  const asked = indexRequests(decided);
   const answers = keptAnswers(decided.answers, {
-    was: askedIn(world.ledger),
+    was: indexRequests(world.ledger),
     is: asked,
     files: world.intent.approvals,
   });
@@ -102,7 +101,7 @@ const renderedTarget = (move: Move): readonly RenderedTarget[] => {
   return to === null ? [] : [{ cluster: binding.cluster, placement: record.key, manifests: manifestsOf(move) }];
 };
 
-const answersThere = ({ intent, history, ledger }: World): AnswersThere => ({
+const answersThere = ({ intent, history, ledger }: World): AnswersBefore => ({
   files: intent.approvals,
   reviews: history.reviews,
   ledger,

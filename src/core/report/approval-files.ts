@@ -2,7 +2,7 @@ import { approvalRequestName, changeRequestName } from "../ledger/layout.ts";
 import { flotillaGroup } from "../model/names.ts";
 import type { Approval, ApprovalFile } from "../model/trust.ts";
 import type { Gate, RunRecord } from "../model/update-run.ts";
-import type { Ask } from "../plan/approval/ask.ts";
+import type { ApprovalRequest } from "../plan/approval/approval-request.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 
 /** An approval of a run: the stage, and whether it comes before or after it. */
@@ -52,13 +52,13 @@ export const approvalFileText = (
   });
 
 /** The name of the request's object on the state branch, without its namespace. */
-export const requestObjectName = (ask: Ask): string =>
+export const requestObjectName = (ask: ApprovalRequest): string =>
   ask.kind === "gate"
     ? approvalRequestName(ask.run.name, ask.when, ask.stage.name)
     : changeRequestName(ask.record.name);
 
 /** The same with its namespace in front, if it has one: what `flotilla get approvals` takes. */
-export function requestKey(ask: Ask): string {
+export function requestKey(ask: ApprovalRequest): string {
   const { namespace } = ask.kind === "gate" ? ask.run : ask.record;
   return namespace === null ? requestObjectName(ask) : `${namespace}/${requestObjectName(ask)}`;
 }
@@ -67,7 +67,7 @@ export function requestKey(ask: Ask): string {
  * The path of a new answer to a request: one that was never used, since a path that was judged is never judged again
  * (`trust/README.md#the-request`).
  */
-export function newApprovalPath(ask: Ask, principal: string, isTaken: (path: string) => boolean): string {
+export function newApprovalPath(ask: ApprovalRequest, principal: string, isTaken: (path: string) => boolean): string {
   const base = `${approvalPathPrefix(ask)}.${fileName(principal)}`;
   let path = `${base}.yaml`;
   for (let n = 2; isTaken(path); n += 1) path = `${base}.${n}.yaml`;
@@ -75,7 +75,7 @@ export function newApprovalPath(ask: Ask, principal: string, isTaken: (path: str
 }
 
 /** How the usual paths of answers to a request begin. Answers at any other path count as well. */
-export const approvalPathPrefix = (ask: Ask): string =>
+export const approvalPathPrefix = (ask: ApprovalRequest): string =>
   ask.kind === "gate"
     ? `${approvalFolder(ask.run)}/${ask.stage.name}-${ask.when}`
     : `${approvalFolder(ask.record)}/change`;
@@ -84,13 +84,13 @@ export const approvalPathPrefix = (ask: Ask): string =>
 const fileName = (principal: string): string => principal.replaceAll(/[^A-Za-z0-9._@+-]+/g, "-").slice(0, 100);
 
 /** The command that answers a request. */
-export const approveCommand = (ask: Ask, verb = "approve"): string =>
+export const approveCommand = (ask: ApprovalRequest, verb = "approve"): string =>
   ask.kind === "gate"
     ? `flotilla ${verb} ${ask.run.key} ${ask.stage.name}`
     : `flotilla ${verb} --change ${ask.record.key}`;
 
 /** What approving it allows. */
-export function requestEffect(ask: Ask): string {
+export function requestEffect(ask: ApprovalRequest): string {
   if (ask.kind === "change") return `let ${ask.record.key} change what is protected`;
   return `let stage ${ask.stage.name} of run ${ask.run.key} ${ask.when === "before" ? "begin" : "end"}`;
 }

@@ -1,5 +1,5 @@
 import type { Denial } from "../model/trust.ts";
-import { type Ask, askState } from "../plan/approval/ask.ts";
+import { type ApprovalRequest, requestState } from "../plan/approval/approval-request.ts";
 import { possibleProofs } from "../trust/quorum.ts";
 import { type AnswerToRule, objectionOf } from "../trust/rules.ts";
 import { approveCommand, requestEffect } from "./approval-files.ts";
@@ -20,7 +20,7 @@ const nothing = (because: string): AllowedAction => ({ kind: "nothing", because 
  * What somebody may do about a request, by the trust file in force: the rules, four eyes, the keys that they have, and
  * what was answered so far. Approving is possible only while an approval is missing.
  */
-export function allowedAction(name: string, ask: Ask, context: ApprovalContext): AllowedAction {
+export function allowedAction(name: string, ask: ApprovalRequest, context: ApprovalContext): AllowedAction {
   const { trust, now } = context;
   const person = trust.principals.get(name);
   if (person === undefined) return nothing(`trust/root.yaml does not list ${name}`);
@@ -50,7 +50,7 @@ const tellingOf = (objections: readonly (Denial | null)[]): string =>
   (objections.find((it) => it !== null && it.code !== "FLT1214") ?? objections[0])?.because ?? "";
 
 /** The names of those whose approval would still count, sorted. */
-export const remainingApprovers = (ask: Ask, context: ApprovalContext): readonly string[] =>
+export const remainingApprovers = (ask: ApprovalRequest, context: ApprovalContext): readonly string[] =>
   [...context.trust.principals.keys()].sort().filter((it) => allowedAction(it, ask, context).kind === "approve");
 
 /** Who looks at a request. */
@@ -62,12 +62,12 @@ export interface Viewer {
 }
 
 /** Whether the viewer may approve it. */
-export const mayApprove = (ask: Ask, { context, principal }: Viewer): boolean =>
+export const mayApprove = (ask: ApprovalRequest, { context, principal }: Viewer): boolean =>
   context === null || (principal !== null && allowedAction(principal, ask, context).kind === "approve");
 
 /** What the viewer may do about a request, or who else may; empty when it is not open. */
-export function actionLines(ask: Ask, reader: Viewer): readonly string[] {
-  if (askState(ask) !== "open") return [];
+export function actionLines(ask: ApprovalRequest, reader: Viewer): readonly string[] {
+  if (requestState(ask) !== "open") return [];
   const { context, principal } = reader;
   const whole = `to ${requestEffect(ask)}: ${approveCommand(ask)}`;
   if (context === null) return [whole];

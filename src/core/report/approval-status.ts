@@ -2,8 +2,8 @@ import type { SignatureFact } from "../model/commit.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { AnswerRecord, ApprovalFile, ApprovalRule, Denial, Evidence, Judgement, Trust } from "../model/trust.ts";
 import type { BlobId, Commit, Instant } from "../model/value.ts";
-import { hearingAfter } from "../plan/approval/answer-order.ts";
-import { type Ask, askSubject } from "../plan/approval/ask.ts";
+import { answerRecorder } from "../plan/approval/answer-order.ts";
+import { type ApprovalRequest, requestSubject } from "../plan/approval/approval-request.ts";
 import { type GateVerdict, gateVerdict } from "../trust/count.ts";
 import { judgeApproval } from "../trust/judge-approval.ts";
 import { rulesFor } from "../trust/protected.ts";
@@ -23,12 +23,12 @@ export const approvalContext = (ledger: Ledger, now: Instant): ApprovalContext |
 
 /** The rules that a request has to meet, all of them. */
 export const rulesOn = (
-  ask: Ask,
+  ask: ApprovalRequest,
   { ledger, trust }: Pick<ApprovalContext, "ledger" | "trust">,
-): readonly ApprovalRule[] => rulesFor(trust, askSubject(ask, ledger, trust));
+): readonly ApprovalRule[] => rulesFor(trust, requestSubject(ask, ledger, trust));
 
 /** Whether the request is approved, rejected or waiting, and for whom. */
-export function requestVerdict(ask: Ask, context: ApprovalContext): GateVerdict {
+export function requestVerdict(ask: ApprovalRequest, context: ApprovalContext): GateVerdict {
   const { digest, requestedAt, authors } = ask.request;
   const { trust, answers, now } = context;
   return gateVerdict({ digest, requestedAt, authors, rules: rulesOn(ask, context), answers, trust, now });
@@ -50,16 +50,16 @@ export interface DraftApproval {
 }
 
 /** How the planner would judge an answer if it were read now, in the commit that is about to be made. */
-export function previewJudgement(intended: DraftApproval, ask: Ask, context: ApprovalContext): Judgement {
+export function previewJudgement(intended: DraftApproval, ask: ApprovalRequest, context: ApprovalContext): Judgement {
   const { answers, now } = context;
   const judgement = judgementAlone(intended, ask, context);
   const file: ApprovalFile = { ...intended.file, blob: toBeWritten };
-  return hearingAfter(answers)({ file, judgement, commit: null, at: now, order: 0 }).judgement;
+  return answerRecorder(answers)({ file, judgement, commit: null, at: now, order: 0 }).judgement;
 }
 
 function judgementAlone(
   { file: intended, commit, detached }: DraftApproval,
-  ask: Ask,
+  ask: ApprovalRequest,
   context: ApprovalContext,
 ): Judgement {
   const { ledger, trust, now } = context;
@@ -80,7 +80,7 @@ function judgementAlone(
     ],
     detached,
     review: null,
-    request: { digest, requestedAt, authors, ...askSubject(ask, ledger, trust) },
+    request: { digest, requestedAt, authors, ...requestSubject(ask, ledger, trust) },
     trust,
     now,
   });
@@ -98,11 +98,15 @@ export const withDraft = (
 ): readonly AnswerRecord[] => {
   const others = answers.filter((it) => it.file.path !== file.path);
   const answer = { file: { ...file, blob: toBeWritten }, judgement, commit: null, at: now, order: 0 };
-  return [...others, hearingAfter(others)(answer)];
+  return [...others, answerRecorder(others)(answer)];
 };
 
 /** The evidence that is accepted of a principal, by the rules that name them; by all rules if none does. */
-export function acceptedEvidence(principal: string, ask: Ask, context: ApprovalContext): ReadonlySet<Evidence> {
+export function acceptedEvidence(
+  principal: string,
+  ask: ApprovalRequest,
+  context: ApprovalContext,
+): ReadonlySet<Evidence> {
   const rules = rulesOn(ask, context);
   const own = rules.filter((it) => it.principals.includes(principal));
   return new Set((own.length === 0 ? rules : own).flatMap((it) => it.accept));

@@ -5,9 +5,9 @@ import type { Reason } from "../model/plan.ts";
 import type { ApprovalFile, Judgement } from "../model/trust.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import { compareText, exactInstantText } from "../model/value.ts";
-import { answerReasons, isStray, strayReason } from "../plan/approval/answers.ts";
-import { type Ask, asksIn, gateAsks } from "../plan/approval/ask.ts";
-import { askedIn } from "../plan/approval/requests.ts";
+import { answerReasons, isUnmatched, unmatchedReason } from "../plan/approval/answers.ts";
+import { type ApprovalRequest, gateRequestsOf, requestsIn } from "../plan/approval/approval-request.ts";
+import { indexRequests } from "../plan/approval/request-index.ts";
 import { approvalFolder, approvalPathPrefix, openGateRequests, requestKey } from "./approval-files.ts";
 import { reasonText } from "./reason-text.ts";
 
@@ -22,19 +22,19 @@ export function approvalValues(
   standing: readonly ApprovalFile[],
   name: string | null,
 ): readonly JsonObject[] {
-  const asks = asksIn(ledger).filter((it) => name === null || requestKey(it) === name);
+  const asks = requestsIn(ledger).filter((it) => name === null || requestKey(it) === name);
   return valuesOf(ledger, standing, (it) => name === null || asks.some((ask) => isFor(it, ask)));
 }
 
 /** The same for a run: its answers, and unmatched ones that may have been meant for it. */
 export function runApprovalValues(run: RunRecord, ledger: Ledger, standing: readonly ApprovalFile[]): Json {
   const strays = new Set(runUnmatchedPaths(run, ledger, standing));
-  const asks = gateAsks(run);
+  const asks = gateRequestsOf(run);
   return valuesOf(ledger, standing, (it) => strays.has(it.path) || asks.some((ask) => isFor(it, ask)));
 }
 
 /** By its digest, or by where it stands. */
-const isFor = ({ digest, path }: ApprovalFile, ask: Ask): boolean =>
+const isFor = ({ digest, path }: ApprovalFile, ask: ApprovalRequest): boolean =>
   digest === ask.request.digest || path.startsWith(`${approvalPathPrefix(ask)}.`);
 
 function valuesOf(
@@ -65,8 +65,8 @@ const fileValue = ({ path, digest, decision, principal, comment, signature }: Ap
 function statusOf(file: ApprovalFile, ledger: Ledger): JsonObject {
   const record = ledger.answers.get(file.path);
   if (record === undefined) {
-    if (!isStray(file, ledger, askedIn(ledger))) return { counts: isUsed(file, ledger) ? true : null };
-    const stray = strayReason(file, false);
+    if (!isUnmatched(file, ledger, indexRequests(ledger))) return { counts: isUsed(file, ledger) ? true : null };
+    const stray = unmatchedReason(file, false);
     return stray.kind === "answerDenied" ? { counts: false, code: stray.code, because: stray.message } : {};
   }
   const { order, at, commit, judgement } = record;
@@ -82,7 +82,7 @@ const verdictOf = (judgement: Judgement): JsonObject =>
 
 /** Whether it is part of an accepted approval. */
 const isUsed = ({ path, blob }: ApprovalFile, ledger: Ledger): boolean =>
-  asksIn(ledger).some(
+  requestsIn(ledger).some(
     ({ request }) => request.approval?.by.some((it) => it.path === path && it.blob === blob) === true,
   );
 
@@ -92,15 +92,15 @@ const isUsed = ({ path, blob }: ApprovalFile, ledger: Ledger): boolean =>
  */
 export function uncountedLines(ledger: Ledger, files: readonly ApprovalFile[], name: string | null): readonly string[] {
   if (name === null) return deniedApprovals(ledger, files).map(lineOf);
-  const prefixes = asksIn(ledger).flatMap((it) => (requestKey(it) === name ? [`${approvalPathPrefix(it)}.`] : []));
+  const prefixes = requestsIn(ledger).flatMap((it) => (requestKey(it) === name ? [`${approvalPathPrefix(it)}.`] : []));
   return unmatchedIn(ledger, files)
     .filter(({ path }) => prefixes.some((it) => path.startsWith(it)))
-    .map((it) => lineOf(strayReason(it, false)));
+    .map((it) => lineOf(unmatchedReason(it, false)));
 }
 
 /** The reasons why answers do not count, as far as something can be done about it. */
 export const deniedApprovals = (ledger: Ledger, files: readonly ApprovalFile[]): readonly Reason[] =>
-  answerReasons(ledger, { files, ledger, reviews: new Map() }, askedIn(ledger)).filter(
+  answerReasons(ledger, { files, ledger, reviews: new Map() }, indexRequests(ledger)).filter(
     (it) => it.kind === "answerDenied",
   );
 
@@ -109,7 +109,7 @@ export const deniedApprovals = (ledger: Ledger, files: readonly ApprovalFile[]):
  * been meant for it.
  */
 export const runUnmatchedLines = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
-  runUnmatched(run, ledger, files).map((it) => lineOf(strayReason(it, false)));
+  runUnmatched(run, ledger, files).map((it) => lineOf(unmatchedReason(it, false)));
 
 /** Their paths. */
 export const runUnmatchedPaths = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
@@ -125,8 +125,8 @@ function runUnmatched(run: RunRecord, ledger: Ledger, files: readonly ApprovalFi
 }
 
 function unmatchedIn(ledger: Ledger, files: readonly ApprovalFile[]): readonly ApprovalFile[] {
-  const asked = askedIn(ledger);
-  return files.filter((it) => isStray(it, ledger, asked));
+  const asked = indexRequests(ledger);
+  return files.filter((it) => isUnmatched(it, ledger, asked));
 }
 
 const lineOf = (it: Reason): string => reasonText(it);

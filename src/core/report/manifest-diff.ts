@@ -4,8 +4,8 @@ import { isObject, type Json, type JsonObject, member, memberAt, textOf } from "
 import type { Ledger } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { firstOf } from "../model/value.ts";
-import { type Ask, askedPlacement } from "../plan/approval/ask.ts";
-import { sharesOf } from "../plan/approval/asked-content.ts";
+import { type ApprovalRequest, requestedPlacement } from "../plan/approval/approval-request.ts";
+import { requestedContents } from "../plan/approval/request-content.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { type ChangeGroup, changesIn, type ObjectRow, type ShownContent } from "./request-changes.ts";
 import { requestFolder } from "./request-page.ts";
@@ -148,7 +148,7 @@ export const broughtLines = (look: ShownContent | null): readonly string[] =>
  * shown, and where to look.
  */
 export function contentLines(
-  ask: Ask,
+  ask: ApprovalRequest,
   ledger: Ledger,
   look: ShownContent | null,
   { stateBranch }: { readonly stateBranch: string },
@@ -167,9 +167,9 @@ export function contentLines(
 }
 
 /** The git command that shows all of it, in a clone that has fetched the state branch. */
-function wholeText(ask: Ask, ledger: Ledger, { state }: ShownContent): string {
-  const [share, ...others] = sharesOf(ask);
-  const record = askedPlacement(ask, ledger);
+function wholeText(ask: ApprovalRequest, ledger: Ledger, { state }: ShownContent): string {
+  const [share, ...others] = requestedContents(ask);
+  const record = requestedPlacement(ask, ledger);
   if (share === undefined || record === null) return "";
   const [cluster] = share.clusters;
   const at = state.slice(0, 12);

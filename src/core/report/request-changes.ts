@@ -3,7 +3,7 @@ import type { Ledger } from "../model/ledger.ts";
 import { apiVersionOf, type ObjectId, objectKey, type VersionedId } from "../model/manifest.ts";
 import type { RenderedManifest } from "../model/plan.ts";
 import type { ClusterName, Commit } from "../model/value.ts";
-import { type Ask, askedPlacement } from "../plan/approval/ask.ts";
+import { type ApprovalRequest, requestedPlacement } from "../plan/approval/approval-request.ts";
 import { deletableOf } from "../plan/moves/begin.ts";
 import { quantity } from "./phrases.ts";
 import { fateTexts } from "./request-page.ts";
@@ -33,7 +33,7 @@ export interface RequestChanges {
 }
 
 /** The changes to every object, by the verified content of the request. */
-export function changesIn(ask: Ask, view: RequestContent | null, ledger: Ledger): RequestChanges {
+export function changesIn(ask: ApprovalRequest, view: RequestContent | null, ledger: Ledger): RequestChanges {
   const clusters = clustersOf(ask);
   const groups = new Map<string, ChangeGroup>();
   const unknown: ClusterName[] = [];
@@ -54,7 +54,7 @@ export function changesIn(ask: Ask, view: RequestContent | null, ledger: Ledger)
   return { groups: [...groups.values()], unknown };
 }
 
-const clustersOf = (ask: Ask): readonly ClusterName[] =>
+const clustersOf = (ask: ApprovalRequest): readonly ClusterName[] =>
   ask.kind === "change" ? [...ask.change.clusters.keys()] : ask.stage.clusters.map((it) => it.cluster);
 
 const isKnown = ({ before, after }: ManifestChange): boolean => before !== null && after !== null;
@@ -79,7 +79,7 @@ type LeaveLookup = (id: ObjectId) => ObjectFate["fate"];
  * What happens to objects that leave a cluster: as the request says, for a change; else as the run's plan says, which
  * releases adopted objects.
  */
-export function fatesOn(ask: Ask, cluster: ClusterName, ledger: Pick<Ledger, "placements">): LeaveLookup {
+export function fatesOn(ask: ApprovalRequest, cluster: ClusterName, ledger: Pick<Ledger, "placements">): LeaveLookup {
   if (ask.kind === "change") {
     const fates = new Map(ask.change.leaves.get(cluster)?.map(({ object, fate }) => [objectKey(object), fate]));
     // Objects that are leaving already were decided on before.
@@ -87,7 +87,7 @@ export function fatesOn(ask: Ask, cluster: ClusterName, ledger: Pick<Ledger, "pl
     const isReleased = (id: ObjectId): boolean => left.some((it) => it.released && objectKey(it.id) === objectKey(id));
     return (id) => fates.get(objectKey(id)) ?? (isReleased(id) ? "release" : "delete");
   }
-  const facts = askedPlacement(ask, ledger)?.bindings.get(cluster)?.facts ?? null;
+  const facts = requestedPlacement(ask, ledger)?.bindings.get(cluster)?.facts ?? null;
   const isDeletable = deletableOf(ask.plan.deleteAdopted, facts);
   return (id) => (isDeletable(id) ? "delete" : "release");
 }

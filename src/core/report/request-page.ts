@@ -2,7 +2,7 @@ import { approvalRequestName, askedRequestFolder, changeRequestName, renderedPat
 import type { ChangeRequest } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { type ClusterName, type Commit, type Digest, firstOf, type PlacementKey } from "../model/value.ts";
-import type { Ask } from "../plan/approval/ask.ts";
+import type { ApprovalRequest } from "../plan/approval/approval-request.ts";
 
 /** What the page of a request shows. */
 export interface RequestPage {
@@ -81,7 +81,7 @@ function leavesLines(leaves: ChangeRequest["leaves"]): readonly string[] {
 export const fateTexts = { delete: "deleted", release: "left in place" } as const;
 
 /** The folder below `rendered/` with the content of a request. */
-export const requestFolder = (ask: Ask): string =>
+export const requestFolder = (ask: ApprovalRequest): string =>
   ask.kind === "gate"
     ? askedRequestFolder(ask.run.namespace, approvalRequestName(ask.run.name, ask.when, ask.stage.name))
     : askedRequestFolder(ask.record.namespace, changeRequestName(ask.record.name));

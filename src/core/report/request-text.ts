@@ -2,7 +2,14 @@ import type { Ledger, PlacementRecord, SnapshotResource } from "../model/ledger.
 import { objectKey } from "../model/manifest.ts";
 import type { AnswerRecord, ApprovalFile, Authors, Judgement } from "../model/trust.ts";
 import { type ClusterName, type Digest, type Instant, instantText } from "../model/value.ts";
-import { type Ask, askedPlacement, askState, askSubject, type ChangeAsk, type GateAsk } from "../plan/approval/ask.ts";
+import {
+  type ApprovalRequest,
+  type ChangeApprovalRequest,
+  type GateApprovalRequest,
+  requestedPlacement,
+  requestState,
+  requestSubject,
+} from "../plan/approval/approval-request.ts";
 import { approvalPathPrefix, approversText } from "./approval-files.ts";
 import { type ApprovalContext, approvalContext, requestVerdict, rulesOn } from "./approval-status.ts";
 import { quantity } from "./phrases.ts";
@@ -15,9 +22,13 @@ import { protectionText, ruleText } from "./trust-text.ts";
  * what happens to which objects, and who changed them. With the request's content, by each cluster's real changes;
  * without it, by the versions, where overrides may drop or change some objects.
  */
-export function requestLines(ask: Ask, ledger: Ledger, view: RequestContent | null = null): readonly string[] {
+export function requestLines(
+  ask: ApprovalRequest,
+  ledger: Ledger,
+  view: RequestContent | null = null,
+): readonly string[] {
   const { request } = ask;
-  const record = askedPlacement(ask, ledger);
+  const record = requestedPlacement(ask, ledger);
   return [
     `fleet ${ledger.fleet}`,
     ask.kind === "gate"
@@ -32,7 +43,7 @@ export function requestLines(ask: Ask, ledger: Ledger, view: RequestContent | nu
   ];
 }
 
-function gateLines(ask: GateAsk, record: PlacementRecord | null, sight: Sight): readonly string[] {
+function gateLines(ask: GateApprovalRequest, record: PlacementRecord | null, sight: Sight): readonly string[] {
   const { plan, stage, when } = ask;
   const clusters = stage.clusters.map((it) => it.cluster);
   const order = `${quantity(clusters.length, "cluster")}, in this order: ${clusters.join(", ")}`;
@@ -47,7 +58,7 @@ function gateLines(ask: GateAsk, record: PlacementRecord | null, sight: Sight): 
   return [order, ...moveLines(arrivals, ask, record, sight), ...overrideLines(arrivals), ...leaving];
 }
 
-function nextText({ plan, stage }: GateAsk): string {
+function nextText({ plan, stage }: GateApprovalRequest): string {
   const next = plan.stages[plan.stages.indexOf(stage) + 1];
   if (next !== undefined) return `comes stage ${next.name}: ${next.clusters.map((it) => it.cluster).join(", ")}`;
   return plan.deletions.length === 0
@@ -56,7 +67,7 @@ function nextText({ plan, stage }: GateAsk): string {
 }
 
 /** Towards the newest version: overrides alone may be what changes, too. */
-function changeLines(ask: ChangeAsk, sight: Sight): readonly string[] {
+function changeLines(ask: ChangeApprovalRequest, sight: Sight): readonly string[] {
   const { record } = ask;
   const { clusters } = ask.change;
   const latest = record.resourceSnapshots.at(-1)?.index ?? null;
@@ -90,7 +101,7 @@ interface Sight {
 /** Clusters with the same changes grouped, in the order of the first of each group. */
 function moveLines(
   arrivals: readonly Arrival[],
-  ask: Ask,
+  ask: ApprovalRequest,
   record: PlacementRecord | null,
   { view, ledger }: Sight,
 ): readonly string[] {
@@ -118,7 +129,7 @@ function moveLines(
 }
 
 /** Groups clusters by what happens to their leaving objects, when nothing else is known. */
-const fatesText = (ask: Ask, cluster: ClusterName): string =>
+const fatesText = (ask: ApprovalRequest, cluster: ClusterName): string =>
   ask.kind === "gate" ? "" : (ask.change.leaves.get(cluster) ?? []).map((it) => it.fate).join();
 
 function wayText(from: number | null, to: number | null): string {
@@ -177,11 +188,11 @@ function authorsText({ principals, unknown }: Authors): string {
 }
 
 /** The rules of a request, one per line; without a trust file no signature is needed. */
-export function ruleLines(ask: Ask, context: ApprovalContext | null): readonly string[] {
+export function ruleLines(ask: ApprovalRequest, context: ApprovalContext | null): readonly string[] {
   if (context === null) return ["rules: none; there is no trust file, and nobody has to sign"];
   const rules = rulesOn(ask, context);
   if (rules.length === 0) return ["rules: none applies, so nobody may approve this"];
-  const { targets } = askSubject(ask, context.ledger, context.trust);
+  const { targets } = requestSubject(ask, context.ledger, context.trust);
   // Protection comes last, a rule for each target.
   const lines = rules.map((it, at) => {
     const target = targets[at - rules.length + targets.length];
@@ -191,10 +202,10 @@ export function ruleLines(ask: Ask, context: ApprovalContext | null): readonly s
 }
 
 /** The state of a request: its answers, which of them do not count and why, and what is missing. */
-export function standingLines(ask: Ask, ledger: Ledger, now: Instant): readonly string[] {
+export function standingLines(ask: ApprovalRequest, ledger: Ledger, now: Instant): readonly string[] {
   const context = approvalContext(ledger, now);
   const { approval } = ask.request;
-  const missing = context !== null && askState(ask) === "open" ? [verdictText(ask, context)] : [];
+  const missing = context !== null && requestState(ask) === "open" ? [verdictText(ask, context)] : [];
   const given = approval === null ? [] : [`granted at ${instantText(approval.at)} by ${approversText(approval)}`];
   return [...answerLines(ask, ledger), ...missing, ...given];
 }
@@ -204,7 +215,7 @@ export function standingLines(ask: Ask, ledger: Ledger, now: Instant): readonly 
  *
  * Answers accepted before there was a trust file are left out: the request says that it was granted.
  */
-export function answerLines(ask: Ask, { answers }: Pick<Ledger, "answers">): readonly string[] {
+export function answerLines(ask: ApprovalRequest, { answers }: Pick<Ledger, "answers">): readonly string[] {
   const accepted = new Set(ask.request.approval?.by.map((it) => it.path));
   return [...answers.values()]
     .filter(({ file, judgement }) =>
@@ -216,7 +227,7 @@ export function answerLines(ask: Ask, { answers }: Pick<Ledger, "answers">): rea
 }
 
 /** What is missing, in a line. */
-export function verdictText(ask: Ask, context: ApprovalContext): string {
+export function verdictText(ask: ApprovalRequest, context: ApprovalContext): string {
   const verdict = requestVerdict(ask, context);
   switch (verdict.kind) {
     case "approved":
@@ -228,7 +239,7 @@ export function verdictText(ask: Ask, context: ApprovalContext): string {
   }
 }
 
-const isMeantFor = ({ path }: Pick<ApprovalFile, "path">, ask: Ask): boolean =>
+const isMeantFor = ({ path }: Pick<ApprovalFile, "path">, ask: ApprovalRequest): boolean =>
   path.startsWith(`${approvalPathPrefix(ask)}.`);
 
 function answerLine({ file: { path, principal, decision }, judgement }: AnswerRecord): string {

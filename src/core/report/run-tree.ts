@@ -2,7 +2,7 @@ import { conditionOf } from "../model/condition.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { ClusterProgress, Gate, PlannedStage, RunRecord, StageProgress, StageTask } from "../model/update-run.ts";
 import { type ClusterName, type Instant, instantText } from "../model/value.ts";
-import { gateAsks } from "../plan/approval/ask.ts";
+import { gateRequestsOf } from "../plan/approval/approval-request.ts";
 import { passedText } from "../status/run-conditions.ts";
 import { waitText } from "../status/run-words.ts";
 import { approversText, type GateRef } from "./approval-files.ts";
@@ -130,7 +130,7 @@ function gateBranch(view: RunView, at: GateRef, progress: StageProgress): TreeNo
 
 /** The answers so far, with their keys. */
 function answersTo({ run, ledger }: RunView, { stage, when }: GateRef): readonly TreeNode[] {
-  const ask = gateAsks(run).find((it) => it.stage.name === stage && it.when === when);
+  const ask = gateRequestsOf(run).find((it) => it.stage.name === stage && it.when === when);
   return ask === undefined ? [] : answerLines(ask, ledger).map(leafNode);
 }
 
@@ -145,7 +145,7 @@ function objectionsTo(
   // Other waits of the stage follow, on separate lines.
   if (more !== "") return [leafNode(more)];
   const context = approvalContext(ledger, now);
-  const ask = gateAsks(run).find((it) => it.stage.name === stage && it.when === when);
+  const ask = gateRequestsOf(run).find((it) => it.stage.name === stage && it.when === when);
   return context === null || ask === undefined ? [] : [leafNode(verdictText(ask, context))];
 }
 

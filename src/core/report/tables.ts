@@ -5,7 +5,7 @@ import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { EvictionRecord } from "../model/placement.ts";
 import type { ClusterProgress, RunRecord } from "../model/update-run.ts";
 import { compareText, instantText } from "../model/value.ts";
-import { askState, asksIn } from "../plan/approval/ask.ts";
+import { requestState, requestsIn } from "../plan/approval/approval-request.ts";
 import { summaryOf } from "../status/summary.ts";
 import { approveCommand, type GateRequest, requestKey } from "./approval-files.ts";
 import { clusterCounts, runSummary } from "./run-state.ts";
@@ -52,11 +52,11 @@ export function evictionVerdict({ conditions }: EvictionRecord): {
 
 /** Every request as a table, open ones and answered ones; `isWide` adds the digest and the command to type. */
 export function approvalRows(ledger: Ledger, name: string | null, isWide: boolean): TableRows {
-  const rows = asksIn(ledger)
+  const rows = requestsIn(ledger)
     .filter((it) => name === null || requestKey(it) === name)
     .map((ask) => {
       const { approval, requestedAt, digest } = ask.request;
-      const state = askState(ask);
+      const state = requestState(ask);
       const [of, stage, when] = ask.kind === "gate" ? [ask.run.name, ask.stage.name, ask.when] : ["-", "-", "change"];
       const short = [requestKey(ask), of, stage, when, words[state], instantText(approval?.at ?? requestedAt)];
       const by = approval?.by.map((it) => it.principal).join(",") ?? "-";

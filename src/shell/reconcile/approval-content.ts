@@ -3,15 +3,15 @@ import { renderedText } from "../../core/ledger/output.ts";
 import type { Json } from "../../core/model/json.ts";
 import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
 import { type ClusterName, type Commit, compareText, type PlacementKey } from "../../core/model/value.ts";
-import { type Ask, askedPlacement } from "../../core/plan/approval/ask.ts";
+import { type ApprovalRequest, requestedPlacement } from "../../core/plan/approval/approval-request.ts";
 import {
-  type AskedContent,
-  genuineShare,
+  genuineContent,
   genuineTarget,
   mostShown,
-  openIn,
-  sharesOf,
-} from "../../core/plan/approval/asked-content.ts";
+  type RequestDetails,
+  requestedContents,
+  unansweredRequests,
+} from "../../core/plan/approval/request-content.ts";
 import type { ManifestChange, Manifests, RequestContent } from "../../core/report/request-changes.ts";
 import { requestFolder, requestPage } from "../../core/report/request-page.ts";
 import { readYamlStream } from "../../core/yaml/read-stream.ts";
@@ -26,20 +26,21 @@ const mostText = 4_000_000;
 
 const mostCommits = 100;
 
-const placementOf = (ask: Ask): PlacementKey => (ask.kind === "gate" ? ask.run.spec.placement : ask.record.key);
+const placementOf = (ask: ApprovalRequest): PlacementKey =>
+  ask.kind === "gate" ? ask.run.spec.placement : ask.record.key;
 
 /** Writes what is newly asked, and takes away what nobody is asked any more. */
 export async function approvalEdits(
   repository: Repository,
   { commit, ledger: before }: { readonly commit: Commit | null; readonly ledger: Ledger },
   after: Ledger,
-  asked: readonly AskedContent[],
+  asked: readonly RequestDetails[],
 ): Promise<readonly Edit[]> {
   const written = asked.flatMap(filesFor);
   const paths = new Set(written.map((it) => it.path));
-  const open = new Map(openIn(after).map((it) => [it.request.digest, it] as const));
+  const open = new Map(unansweredRequests(after).map((it) => [it.request.digest, it] as const));
   const removals: Edit[] = [];
-  for (const ask of openIn(before)) {
+  for (const ask of unansweredRequests(before)) {
     if (commit === null || open.has(ask.request.digest)) continue;
     const folder = requestFolder(ask);
     // Whatever a repository lists besides, nothing else goes: everything that is known stands in the same branch.
@@ -50,7 +51,7 @@ export async function approvalEdits(
 }
 
 /** The files of one request: at most so many, none of them huge; its page says what is left out. */
-function filesFor({ ask, shares, commits }: AskedContent): readonly (Edit & { readonly kind: "write" })[] {
+function filesFor({ ask, contents: shares, commits }: RequestDetails): readonly (Edit & { readonly kind: "write" })[] {
   const folder = requestFolder(ask);
   const placement = placementOf(ask);
   let room = mostText;
@@ -92,20 +93,20 @@ const nothing: Manifests = [];
 export async function readApprovalView(
   repository: Repository,
   commit: Commit,
-  ask: Ask,
+  ask: ApprovalRequest,
   ledger: Ledger,
 ): Promise<RequestContent> {
   const folder = requestFolder(ask);
   const placement = placementOf(ask);
-  const record = askedPlacement(ask, ledger);
+  const record = requestedPlacement(ask, ledger);
   const standing = new Map((await repository.files(commit, folder)).map((it) => [it.path, it]));
   const read = reader(repository);
   const moves = new Map<ClusterName, ManifestChange>();
   if (record !== null) {
     const carried = carriedReader(repository, commit, record, read);
-    for (const share of sharesOf(ask).slice(0, mostShown)) {
+    for (const share of requestedContents(ask).slice(0, mostShown)) {
       const text = await read(standing.get(askedPath(folder, share.clusters[0], placement)));
-      const after = text === null ? null : genuineShare(documentsOf(text), ask, share, ledger);
+      const after = text === null ? null : genuineContent(documentsOf(text), ask, share, ledger);
       for (const cluster of share.clusters) moves.set(cluster, { before: await carried(cluster), after });
     }
     if (ask.kind === "change")

@@ -6,7 +6,7 @@ import type { Ledger } from "../../core/model/ledger.ts";
 import type { Reason, RenderedTarget } from "../../core/model/plan.ts";
 import { type BlobId, compareText, exactInstantText, type Instant } from "../../core/model/value.ts";
 import { restless } from "../../core/plan/affected.ts";
-import type { AskedContent } from "../../core/plan/approval/asked-content.ts";
+import type { RequestDetails } from "../../core/plan/approval/request-content.ts";
 import { decisionVersion } from "../../core/plan/decision.ts";
 import { commitSubject } from "../../core/report/commit-message.ts";
 import { confirmationFile, heldReasons } from "../../core/report/deletion-text.ts";
@@ -24,7 +24,7 @@ export interface Decision {
   readonly intent: Intent;
   readonly rendered: readonly RenderedTarget[];
   /** New approval requests with their content. */
-  readonly asked: readonly AskedContent[];
+  readonly asked: readonly RequestDetails[];
   readonly reasons: readonly Reason[];
   /** What changes, as lines of text. */
   readonly lines: readonly string[];

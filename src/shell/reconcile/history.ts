@@ -7,7 +7,7 @@ import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { DetachedSignature, Trust, TrustFile } from "../../core/model/trust.ts";
 import { type BlobId, type Commit, compareText, type Digest, type Instant, minutes } from "../../core/model/value.ts";
-import { lookBack, looksToTheBeginning } from "../../core/plan/authors/look-back.ts";
+import { lookBack, lookBackToStart } from "../../core/plan/authors/look-back.ts";
 import { maxFileBytes } from "../../core/yaml/text.ts";
 import type { FactCache, Memory } from "./memory.ts";
 import type { Ports, Repository, Verifier } from "./ports.ts";
@@ -61,7 +61,7 @@ const asking = ({ placements, runs }: Ledger, bases: readonly Commit[]): readonl
 async function farEnough(ports: Sources, memory: Memory, question: Question): Promise<History> {
   const near = await historyOf(ports, memory, question);
   const { ledger, source, bases } = question;
-  const further = bases.length === 0 ? null : looksToTheBeginning(ledger, source.intent, near);
+  const further = bases.length === 0 ? null : lookBackToStart(ledger, source.intent, near);
   return further === null ? near : historyOf(ports, memory, { ...question, further });
 }
 

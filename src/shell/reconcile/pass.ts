@@ -5,7 +5,7 @@ import { oneLine } from "../../core/model/one-line.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { PlanDefect } from "../../core/model/plan-defect.ts";
 import type { Commit } from "../../core/model/value.ts";
-import { askedContents } from "../../core/plan/approval/asked-content.ts";
+import { newRequestDetails } from "../../core/plan/approval/request-content.ts";
 import { isFinalNews } from "../../core/plan/decision.ts";
 import { plan, sealed } from "../../core/plan/plan.ts";
 import { describeChanges } from "../../core/report/commit-message.ts";
@@ -84,7 +84,7 @@ export async function pass(ports: Ports, settings: Settings, memory: Memory, flu
   if (decided.decides || (flush && isNews)) {
     const ledger = decided.decides ? decided.ledger : sealed(decided.ledger);
     lines = describeChanges(state.ledger, ledger).map(oneLine);
-    const asked = askedContents(ledger, world);
+    const asked = newRequestDetails(ledger, world);
     const decision = { ledger, intent, rendered: decided.rendered, asked, reasons, lines, now: world.now };
     const written = await commitDecision(ports.repository, state, decision, memory);
     if (written.kind === "superseded") {

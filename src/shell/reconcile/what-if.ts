@@ -6,7 +6,7 @@ import type { Plan, Reason, World } from "../../core/model/plan.ts";
 import type { UpdateRun } from "../../core/model/update-run.ts";
 import type { Commit, PlacementKey, RunKey } from "../../core/model/value.ts";
 import { affected, standsAlone } from "../../core/plan/affected.ts";
-import { askedIn } from "../../core/plan/approval/requests.ts";
+import { indexRequests } from "../../core/plan/approval/request-index.ts";
 import { plan } from "../../core/plan/plan.ts";
 import { currentProblems } from "../../core/report/current-problems.ts";
 import { readArchive } from "./archive.ts";
@@ -83,7 +83,7 @@ async function planOfPart(ports: Ports, settings: Settings): Promise<WhatIfResul
 /** Whether it is about an answer to what is over: a plan of a part knows no other runs, and takes it for a stray. */
 function isSettled(reason: Reason, { approvals }: Intent, whole: Ledger): boolean {
   const file = reason.kind === "answerDenied" ? approvals.find((it) => it.path === reason.path) : undefined;
-  return file !== undefined && askedIn(whole).digests.get(file.digest)?.isOpen === false;
+  return file !== undefined && indexRequests(whole).digests.get(file.digest)?.isOpen === false;
 }
 
 /** Of runs, those whose placement is among `keys`. */

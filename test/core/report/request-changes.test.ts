@@ -4,7 +4,7 @@ import { digestOf, type Json } from "../../../src/core/model/json.ts";
 import { type Manifest, objectKey } from "../../../src/core/model/manifest.ts";
 import type { RenderedManifest } from "../../../src/core/model/plan.ts";
 import type { ClusterName, Commit, Digest, Instant } from "../../../src/core/model/value.ts";
-import { changeAsk } from "../../../src/core/plan/approval/ask.ts";
+import { changeRequestOf } from "../../../src/core/plan/approval/approval-request.ts";
 import { contentLines } from "../../../src/core/report/manifest-diff.ts";
 import { requestLines } from "../../../src/core/report/request-text.ts";
 import { ledgerOf, on, web } from "../../cmd/rollout-ledger.ts";
@@ -26,7 +26,7 @@ function scene(all: readonly ClusterName[], known: number, bindings = all.map((i
   const clusters = new Map(all.map((it) => [it, digestOf(it)] as const));
   const change = { clusters, leaves: new Map(), since: [], request };
   const ledger = ledgerOf([{ ...record, change }], []);
-  const ask = changeAsk({ ...record, change });
+  const ask = changeRequestOf({ ...record, change });
   if (ask === null) throw new Error("nobody is asked");
   const move = (at: number) => ({ before: [config("old")], after: at < known ? [config("new")] : null });
   const moves = new Map(all.map((it, at) => [it, move(at)] as const));

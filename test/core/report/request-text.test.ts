@@ -4,7 +4,12 @@ import { known } from "../../../src/core/model/assert.ts";
 import type { Binding } from "../../../src/core/model/binding.ts";
 import type { Ledger, PlacementRecord, ResourceSnapshot } from "../../../src/core/model/ledger.ts";
 import type { BlobId, ClusterName, Commit, Digest, Instant, PlacementKey } from "../../../src/core/model/value.ts";
-import { type Ask, changeAsk, gateAsks, isGenuine } from "../../../src/core/plan/approval/ask.ts";
+import {
+  type ApprovalRequest,
+  changeRequestOf,
+  gateRequestsOf,
+  isGenuine,
+} from "../../../src/core/plan/approval/approval-request.ts";
 import { changeDigest } from "../../../src/core/plan/approval/request-digest.ts";
 import { approvalFileText, newApprovalPath } from "../../../src/core/report/approval-files.ts";
 import { approvalContext } from "../../../src/core/report/approval-status.ts";
@@ -45,11 +50,11 @@ const overridden = {
   clusters: planned.clusters.map((it) => (it.cluster === "a" ? { ...it, clusterOverrides: ["dim-0"] } : it)),
 };
 const rest = stage("rest", ["z"]);
-const of = (when: "before" | "after", placement: PlacementRecord = placed): readonly [Ask, Ledger] => {
+const of = (when: "before" | "after", placement: PlacementRecord = placed): readonly [ApprovalRequest, Ledger] => {
   const requestedAt = at("09:00:00");
   const authors = { principals: ["ann", "bob"], unknown: 1 };
   const its = askingRun("r", [[overridden, { [when]: { requestedAt, authors } }], [rest]]);
-  return [known(gateAsks(its)[0], "it asks"), ledgerOf([placement], [its])];
+  return [known(gateRequestsOf(its)[0], "it asks"), ledgerOf([placement], [its])];
 };
 
 describe("what is approved is shown as it will be", () => {
@@ -97,7 +102,7 @@ describe("what is approved is shown as it will be", () => {
 });
 
 /** A change of `web`, in the shape in which the planner asks for it. */
-function changing(): readonly [Ask, Ledger] {
+function changing(): readonly [ApprovalRequest, Ledger] {
   const content = new Map([
     ["a" as ClusterName, "f".repeat(64) as Digest],
     ["b" as ClusterName, null],
@@ -109,7 +114,7 @@ function changing(): readonly [Ask, Ledger] {
     digest: changeDigest(empty, { record: placed, clusters: content, leaves: new Map() }, bare),
   };
   const record = { ...placed, change: { clusters: content, leaves: new Map(), since: [], request } };
-  return [known(changeAsk(record), "it asks"), ledgerOf([record], [])];
+  return [known(changeRequestOf(record), "it asks"), ledgerOf([record], [])];
 }
 
 describe("a change of what is protected", () => {
@@ -152,7 +157,7 @@ test("a record that says something else than the digest was made over is not gen
   expect([isGenuine(gate, ledger), isGenuine(change, its)]).toEqual([true, true]);
   if (gate.kind !== "gate" || change.kind !== "change") throw new Error("one of each");
   const { plan, run, request } = gate;
-  const forged: readonly Ask[] = [
+  const forged: readonly ApprovalRequest[] = [
     { ...gate, plan: { ...plan, resourceIndex: 2 } },
     { ...gate, plan: { ...plan, stages: plan.stages.slice(0, 1) } },
     { ...gate, run: { ...run, uid: "another" } },

@@ -5,8 +5,8 @@ import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
 import { type Manifest, objectKey } from "../../../src/core/model/manifest.ts";
 import type { RenderedManifest } from "../../../src/core/model/plan.ts";
 import type { ClusterName, Commit, Digest, Instant } from "../../../src/core/model/value.ts";
-import { changeAsk } from "../../../src/core/plan/approval/ask.ts";
-import type { AskedContent } from "../../../src/core/plan/approval/asked-content.ts";
+import { changeRequestOf } from "../../../src/core/plan/approval/approval-request.ts";
+import type { RequestDetails } from "../../../src/core/plan/approval/request-content.ts";
 import { requestFolder } from "../../../src/core/report/request-page.ts";
 import { approvalEdits } from "../../../src/shell/reconcile/approval-content.ts";
 import type { Edit, Repository } from "../../../src/shell/reconcile/ports.ts";
@@ -29,7 +29,7 @@ const asking = (() => {
 
 const ask = (() => {
   const [record] = asking.placements.values();
-  const found = record === undefined ? null : changeAsk(record);
+  const found = record === undefined ? null : changeRequestOf(record);
   if (found === null) throw new Error("nobody is asked");
   return found;
 })();
@@ -40,9 +40,9 @@ const config = (value: string): RenderedManifest => {
   return { id, key: objectKey(id), manifest, digest: digestOf(manifest) };
 };
 
-const asked = (texts: readonly (string | null)[], commits: readonly string[] = []): AskedContent => ({
+const asked = (texts: readonly (string | null)[], commits: readonly string[] = []): RequestDetails => ({
   ask,
-  shares: texts.map((text, at) => ({
+  contents: texts.map((text, at) => ({
     clusters: [names[at] ?? ("m" as ClusterName)],
     content: digestOf(at),
     manifests: text === null ? null : [config(text)],
@@ -58,7 +58,7 @@ const holding = (...paths: readonly string[]) =>
       paths.filter((it) => it.startsWith(under)).map((path) => ({ path, blob: "b", size: 1, kind: "file" })),
   }) as unknown as Repository;
 
-const edits = (before: Ledger, after: Ledger, content: readonly AskedContent[], ...paths: readonly string[]) =>
+const edits = (before: Ledger, after: Ledger, content: readonly RequestDetails[], ...paths: readonly string[]) =>
   approvalEdits(holding(...paths), { commit: "c" as Commit, ledger: before }, after, content);
 
 const pathsOf = (all: readonly Edit[]): readonly string[] => all.map((it) => `${it.kind} ${it.path}`);

@@ -4,7 +4,7 @@ import { digestOfText } from "../../../core/model/json.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
 import type { AnswerRecord, ApprovalFile } from "../../../core/model/trust.ts";
 import type { BlobId, Commit } from "../../../core/model/value.ts";
-import { type Ask, askState, asksIn } from "../../../core/plan/approval/ask.ts";
+import { type ApprovalRequest, requestState, requestsIn } from "../../../core/plan/approval/approval-request.ts";
 import { approveCommand, approversText } from "../../../core/report/approval-files.ts";
 import type { ShownDeletion } from "../../../core/report/deletion-text.ts";
 import type { ShownContent } from "../../../core/report/request-changes.ts";
@@ -80,7 +80,7 @@ function closedBy({ hasTrust, trust }: Ledger, text: string | null): string | nu
  * Reads what an open request is about; null where nothing of it can be had: then only the record's own words are shown.
  */
 export async function readRequestContent(
-  ask: Ask,
+  ask: ApprovalRequest,
   ledger: Ledger,
   options: HubOptions,
   environment: Readonly<Record<string, string | undefined>>,
@@ -128,7 +128,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export const recheckRequest =
   (
-    ask: Ask,
+    ask: ApprovalRequest,
     decision: ApprovalFile["decision"],
     options: HubOptions,
     environment: Environment,
@@ -174,9 +174,13 @@ async function objectionByRecord(
   }
 }
 
-function requestObjection(ask: Ask, decision: ApprovalFile["decision"], ledger: Ledger): DeliveryObjection | null {
-  const same = asksIn(ledger).find((it) => it.request.digest === ask.request.digest);
-  if (same !== undefined && askState(same) === "open") return null;
+function requestObjection(
+  ask: ApprovalRequest,
+  decision: ApprovalFile["decision"],
+  ledger: Ledger,
+): DeliveryObjection | null {
+  const same = requestsIn(ledger).find((it) => it.request.digest === ask.request.digest);
+  if (same !== undefined && requestState(same) === "open") return null;
   const what = requestTitle(ask);
   const approval = same?.request.approval ?? null;
   if (approval !== null)

@@ -2,7 +2,7 @@ import { signedApproval } from "../../../core/intent/kinds/approval.ts";
 import type { SignatureFact } from "../../../core/model/commit.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import type { ApprovalFile, Judgement } from "../../../core/model/trust.ts";
-import { type Ask, isGenuine } from "../../../core/plan/approval/ask.ts";
+import { type ApprovalRequest, isGenuine } from "../../../core/plan/approval/approval-request.ts";
 import {
   approvalFileText,
   approvalPathPrefix,
@@ -100,7 +100,7 @@ const approvalContextAt = ({ ledger, answers }: ApprovalRecord): ApprovalContext
 
 /** Somebody's answer to a request, before it has a path. */
 interface DecisionDraft {
-  readonly ask: Ask;
+  readonly ask: ApprovalRequest;
   readonly who: CurrentApprover;
   readonly decision: Decision;
   readonly place: ApprovalRecord;
@@ -273,7 +273,7 @@ async function write(
   return code;
 }
 
-const whatText = (ask: Ask): string =>
+const whatText = (ask: ApprovalRequest): string =>
   ask.kind === "change"
     ? `the change to ${ask.record.key}`
     : `the ${ask.when === "before" ? "start" : "end"} of stage ${ask.stage.name} of run ${ask.run.key}`;
@@ -293,7 +293,7 @@ function afterLines(
   return decision === "Revoke" ? [effect.Revoke(ask, branch), missing] : [missing];
 }
 
-const effect: Readonly<Record<Decision, (ask: Ask, branch: string) => string>> = {
+const effect: Readonly<Record<Decision, (ask: ApprovalRequest, branch: string) => string>> = {
   Approve: (ask, branch) =>
     ask.kind === "gate"
       ? `that is enough: once flotilla has read it on ${branch}, stage ${ask.stage.name} ${ask.when === "before" ? "may begin" : "may end"}`

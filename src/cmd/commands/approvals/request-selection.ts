@@ -2,7 +2,13 @@ import type { DeletionLedger, HeldDeletion } from "../../../core/model/deletion.
 import type { Ledger } from "../../../core/model/ledger.ts";
 import type { RunRecord } from "../../../core/model/update-run.ts";
 import { instantText, type PlacementKey, type RunKey } from "../../../core/model/value.ts";
-import { type Ask, askState, changeAsk, type GateAsk, gateAsks } from "../../../core/plan/approval/ask.ts";
+import {
+  type ApprovalRequest,
+  changeRequestOf,
+  type GateApprovalRequest,
+  gateRequestsOf,
+  requestState,
+} from "../../../core/plan/approval/approval-request.ts";
 import { approveCommand, approversText } from "../../../core/report/approval-files.ts";
 import { confirmationFile } from "../../../core/report/deletion-text.ts";
 import { didYouMean } from "../../../core/yaml/nearest.ts";
@@ -17,7 +23,7 @@ export interface RequestSelector {
 }
 
 export type SelectedRequest =
-  | { readonly kind: "chosen"; readonly ask: Ask }
+  | { readonly kind: "chosen"; readonly ask: ApprovalRequest }
   | { readonly kind: "refused"; readonly message: string; readonly fix: string };
 
 const refused = (message: string, fix: string): SelectedRequest => ({ kind: "refused", message, fix });
@@ -43,7 +49,7 @@ function chooseChange({ placements }: Ledger, name: string): SelectedRequest {
   const record = placements.get(name as PlacementKey);
   if (record === undefined)
     return refused(`there is no record of placement ${name}`, recordedText("placement", name, placements.keys()));
-  const ask = changeAsk(record);
+  const ask = changeRequestOf(record);
   if (ask !== null) return ifOpen(ask);
   return record.change === null
     ? refused(`no change to ${name} waits for an approval`, "flotilla get approvals lists what does")
@@ -62,9 +68,9 @@ function chooseGate(run: RunRecord, { stage, when }: RequestSelector, verb: stri
       `run ${run.key} has no stage ${stage}`,
       didYouMean(stage, stages, `its stages are: ${stages.join(", ")}`),
     );
-  const asks = gateAsks(run);
+  const asks = gateRequestsOf(run);
   const meant = asks.filter((it) => (stage ?? it.stage.name) === it.stage.name && (when ?? it.when) === it.when);
-  const open = meant.filter((it) => askState(it) === "open");
+  const open = meant.filter((it) => requestState(it) === "open");
   const [first, second] = open;
   if (first !== undefined && second === undefined) return { kind: "chosen", ask: first };
   if (first !== undefined)
@@ -76,11 +82,11 @@ function chooseGate(run: RunRecord, { stage, when }: RequestSelector, verb: stri
   return last === undefined ? notAsked(run, asks) : ifOpen(last);
 }
 
-const command = (ask: GateAsk, verb: string): string => `${approveCommand(ask, verb)} --${ask.when}`;
+const command = (ask: GateApprovalRequest, verb: string): string => `${approveCommand(ask, verb)} --${ask.when}`;
 
-function notAsked(run: RunRecord, asks: readonly GateAsk[]): SelectedRequest {
+function notAsked(run: RunRecord, asks: readonly GateApprovalRequest[]): SelectedRequest {
   if (run.end !== null) return refused(`run ${run.key} has ended: nothing is left to approve`, newRunHint);
-  const open = asks.filter((it) => askState(it) === "open").map((it) => `${it.when} stage ${it.stage.name}`);
+  const open = asks.filter((it) => requestState(it) === "open").map((it) => `${it.when} stage ${it.stage.name}`);
   const now = open.length === 0 ? "it requests nothing now" : `it now requests the approval ${open.join(" and ")}`;
   return refused(
     `run ${run.key} has not requested that`,
@@ -91,20 +97,20 @@ function notAsked(run: RunRecord, asks: readonly GateAsk[]): SelectedRequest {
 const newRunHint = "create a new run to continue (flotilla run create)";
 
 /** `the request before stage canary of run web-2`. */
-export const requestTitle = (ask: Ask): string =>
+export const requestTitle = (ask: ApprovalRequest): string =>
   ask.kind === "gate"
     ? `the approval ${ask.when} stage ${ask.stage.name} of run ${ask.run.key}`
     : `the change to ${ask.record.key}`;
 
 /** One that is over says what became of it. */
-function ifOpen(ask: Ask): SelectedRequest {
+function ifOpen(ask: ApprovalRequest): SelectedRequest {
   const { approval, requestedAt } = ask.request;
   const what = requestTitle(ask);
   if (approval !== null) {
     const said = `${what} was approved at ${instantText(approval.at)} by ${approversText(approval)}`;
     return refused(said, undoHint(ask));
   }
-  if (askState(ask) === "moot")
+  if (requestState(ask) === "moot")
     return refused(
       `${what}, requested at ${instantText(requestedAt)}, is no longer needed: the run has ended`,
       newRunHint,
@@ -113,7 +119,7 @@ function ifOpen(ask: Ask): SelectedRequest {
 }
 
 /** What to do about a request that was approved, for whoever is against it. */
-export const undoHint = (ask: Ask): string =>
+export const undoHint = (ask: ApprovalRequest): string =>
   "an accepted approval is final; " +
   (ask.kind === "gate"
     ? `to stop what it allowed: flotilla run stop ${ask.run.key}`

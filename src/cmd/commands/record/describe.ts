@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../core/model/json.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import type { RunRecord } from "../../../core/model/update-run.ts";
 import type { Commit, RunKey } from "../../../core/model/value.ts";
-import { askState, gateAsks } from "../../../core/plan/approval/ask.ts";
+import { gateRequestsOf, requestState } from "../../../core/plan/approval/approval-request.ts";
 import { approvalFile, gateRequests, newApprovalPath, openGateRequests } from "../../../core/report/approval-files.ts";
 import { actionLines, mayApprove, type Viewer } from "../../../core/report/approval-options.ts";
 import { approvalContext } from "../../../core/report/approval-status.ts";
@@ -74,8 +74,8 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
  * What the viewer may do about each open request: the command and, if they may approve, the file, ready to be copied.
  */
 export const requestTexts = (run: RunRecord, branch: string, reader: Viewer): string =>
-  gateAsks(run)
-    .filter((it) => askState(it) === "open")
+  gateRequestsOf(run)
+    .filter((it) => requestState(it) === "open")
     .map((ask) => {
       const lines = actionLines(ask, reader).map(oneLine);
       if (!mayApprove(ask, reader)) return `\n${lines.join("\n")}\n`;

@@ -2,7 +2,7 @@ import { type Json, memberAt, textOf } from "../../../core/model/json.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import type { Commit } from "../../../core/model/value.ts";
-import { asksIn } from "../../../core/plan/approval/ask.ts";
+import { requestsIn } from "../../../core/plan/approval/approval-request.ts";
 import { requestKey } from "../../../core/report/approval-files.ts";
 import { actionLines, type Viewer } from "../../../core/report/approval-options.ts";
 import { approvalContext } from "../../../core/report/approval-status.ts";
@@ -120,7 +120,7 @@ function keysOf(kind: Kind, { clusters, placements, runs, evictions, deletions }
     case "evictions":
       return [...evictions.keys()];
     case "approvals":
-      return asksIn({ runs, placements }).map(requestKey);
+      return requestsIn({ runs, placements }).map(requestKey);
     case "deletions":
       return deletions.held.map((it) => it.digest);
   }
@@ -129,7 +129,7 @@ function keysOf(kind: Kind, { clusters, placements, runs, evictions, deletions }
 /** A request in full: content, rules, state, and what the viewer may do. */
 function requestDetails(ledger: Ledger, name: string, reader: Viewer): readonly string[] {
   const at = now();
-  const asks = asksIn(ledger).filter((it) => requestKey(it) === name);
+  const asks = requestsIn(ledger).filter((it) => requestKey(it) === name);
   return asks.flatMap((it) => [
     "",
     ...requestLines(it, ledger),

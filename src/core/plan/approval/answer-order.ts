@@ -2,10 +2,10 @@ import type { World } from "../../model/plan.ts";
 import type { AnswerRecord, ApprovalFile, Judgement, Proof } from "../../model/trust.ts";
 import { denied } from "../../trust/denial.ts";
 
-// Of what somebody said to a request the newest word counts: who said what, and in which order.
+// The newest answer of a person to a request counts. This file keeps the order of answers.
 
-/** In the order of the commits that brought them; what takes something back comes last of those that came together. */
-export function asTheyCame(
+/** Answers in the order of their commits. Of those in one commit, what revokes or rejects comes last. */
+export function inCommitOrder(
   heard: readonly AnswerRecord[],
   { history }: Pick<World, "history">,
 ): readonly AnswerRecord[] {
@@ -15,36 +15,36 @@ export function asTheyCame(
   return [...heard].sort((a, b) => placeOf(a) - placeOf(b) || isBack(a) - isBack(b));
 }
 
-/** Takes new answers in, one after the other: each with its order, and with what proves that it is a new word. */
-export type AnswerContext = (answer: AnswerRecord) => AnswerRecord;
+/** Records new answers one after the other: each with its order, and judged again in case it repeats an older one. */
+export type AnswerRecorder = (answer: AnswerRecord) => AnswerRecord;
 
 /**
- * Hears answers after those that were given before.
+ * Records answers after those that were given before.
  *
  * The signature inside of a file, or a review of it, holds for every copy of the file, and may be older than what took it
  * back: nobody else brings a yes back by copying it. A commit of theirs is a new word, and so are other words. Taken back
  * is what they revoked, and what was taken away: `isTakenAway` says so of what came and went unseen.
  */
-export function hearingAfter(
+export function answerRecorder(
   answers: Iterable<AnswerRecord>,
   isTakenAway: (file: ApprovalFile) => boolean = () => false,
-): AnswerContext {
+): AnswerRecorder {
   let last = 0;
   const taken = new Set<string>();
   const away = new Set<string>();
   const first = new Map<string, string>();
-  // Somebody may push thousands of files: each is looked at once.
+  // Somebody may push thousands of files, so look at each once.
   const note = ({ file, judgement, order }: AnswerRecord): void => {
     last = Math.max(last, order);
-    if (file.decision === "Revoke" && judgement.kind === "counts") taken.add(speakerOf(file));
-    if (file.decision === "Approve" && !first.has(wordsOf(file))) first.set(wordsOf(file), file.path);
-    if (isAway({ file, judgement })) away.add(wordsOf(file));
+    if (file.decision === "Revoke" && judgement.kind === "counts") taken.add(speakerKey(file));
+    if (file.decision === "Approve" && !first.has(statementKey(file))) first.set(statementKey(file), file.path);
+    if (isAway({ file, judgement })) away.add(statementKey(file));
   };
   const weighed = ({ file, judgement }: AnswerRecord): Judgement => {
-    const original = first.get(wordsOf(file));
+    const original = first.get(statementKey(file));
     if (file.decision !== "Approve" || judgement.kind === "denied") return judgement;
-    const isAwayNow = away.has(wordsOf(file)) || isTakenAway(file);
-    if (!isAwayNow && (original === undefined || !taken.has(speakerOf(file)))) return judgement;
+    const isAwayNow = away.has(statementKey(file)) || isTakenAway(file);
+    if (!isAwayNow && (original === undefined || !taken.has(speakerKey(file)))) return judgement;
     const proofs = signedByCommit(judgement);
     if (proofs.length > 0) return { ...judgement, proofs };
     return copied(file.path, { original: original ?? "another file", code: isAwayNow ? "FLT1212" : "FLT1211" });
@@ -58,15 +58,15 @@ export function hearingAfter(
 }
 
 /**
- * Approvals that say word for word what somebody took away from where it stood, and that no commit of theirs brought: a copy
- * holds no longer than what it was made of. Those that still counted, with what they come to.
+ * Approvals that repeat one that was removed, and that their author did not commit themselves: a copy is worth no more than
+ * its original. Gives those that counted until now, with their new judgement.
  */
-export function copiesIn(answers: ReadonlyMap<string, AnswerRecord>): readonly AnswerRecord[] {
-  const away = new Map([...answers.values()].filter(isAway).map(({ file }) => [wordsOf(file), file.path]));
+export function withdrawnCopies(answers: ReadonlyMap<string, AnswerRecord>): readonly AnswerRecord[] {
+  const away = new Map([...answers.values()].filter(isAway).map(({ file }) => [statementKey(file), file.path]));
   if (away.size === 0) return [];
   return [...answers.values()].flatMap((it): readonly AnswerRecord[] => {
     const { file, judgement } = it;
-    const original = away.get(wordsOf(file));
+    const original = away.get(statementKey(file));
     if (original === undefined || file.decision !== "Approve" || judgement.kind === "denied") return [];
     return signedByCommit(judgement).length > 0
       ? []
@@ -79,18 +79,18 @@ const isAway = ({ file, judgement }: Pick<AnswerRecord, "file" | "judgement">): 
 
 const signedByCommit = ({ proofs }: Counting): readonly Proof[] => proofs.filter((it) => it.evidence === "commit");
 
-/** What brings an approval back that was taken away. */
-export const signedAnew = "give it again in a commit of your own, or with another comment";
+/** How to give an approval again that was taken back. */
+export const howToRenew = "give it again in a commit of your own, or with another comment";
 
 const copied = (
   path: string,
   { original, code }: { readonly original: string; readonly code: "FLT1211" | "FLT1212" },
 ): Judgement =>
-  denied(code, `${path} says word for word what ${original} said before that was taken back; ${signedAnew}`);
+  denied(code, `${path} says word for word what ${original} said before that was taken back; ${howToRenew}`);
 
 type Counting = Extract<Judgement, { readonly kind: "counts" }>;
 
-type Words = Pick<ApprovalFile, "digest" | "principal" | "comment">;
+type Statement = Pick<ApprovalFile, "digest" | "principal" | "comment">;
 
-const speakerOf = ({ digest, principal }: Pick<Words, "digest" | "principal">): string => `${digest} ${principal}`;
-const wordsOf = (file: Words): string => `${speakerOf(file)}\n${file.comment}`;
+const speakerKey = ({ digest, principal }: Pick<Statement, "digest" | "principal">): string => `${digest} ${principal}`;
+const statementKey = (file: Statement): string => `${speakerKey(file)}\n${file.comment}`;

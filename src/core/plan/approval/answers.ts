@@ -9,9 +9,9 @@ import type { Digest } from "../../model/value.ts";
 import { denied } from "../../trust/denial.ts";
 import { type ApprovalInput, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";
 import { newIntroducersOf } from "../authors/introducers.ts";
-import { asTheyCame, copiesIn, hearingAfter, signedAnew } from "./answer-order.ts";
+import { answerRecorder, howToRenew, inCommitOrder, withdrawnCopies } from "./answer-order.ts";
 
-/** Finds what is asked for, as it stands in the ledger; null when nothing open has the digest. */
+/** The open requests in the ledger, by digest. */
 export type RequestsByDigest = ReadonlyMap<Digest, OpenRequest>;
 
 /**
@@ -36,9 +36,9 @@ export function judgedAnswers(world: World, requests: (trust: Trust) => Requests
   const answers = new Map(before);
   for (const it of gone) answers.set(it.file.path, { ...it, judgement: goneFrom(it.file, world) });
   const heard = fresh.map((file) => judged(file, world, { trust: trust.trust, open }));
-  const hear = hearingAfter(answers.values(), (file) => isTakenAway(file, world));
-  for (const it of asTheyCame(heard, world)) answers.set(it.file.path, hear(it));
-  for (const it of copiesIn(answers)) if (open.has(it.file.digest)) answers.set(it.file.path, it);
+  const hear = answerRecorder(answers.values(), (file) => isTakenAway(file, world));
+  for (const it of inCommitOrder(heard, world)) answers.set(it.file.path, hear(it));
+  for (const it of withdrawnCopies(answers)) if (open.has(it.file.digest)) answers.set(it.file.path, it);
   return inOrder(answers);
 }
 
@@ -64,7 +64,7 @@ const newlyChanged = remembered(
     ),
 );
 
-/** Whoever moves a file says nothing by it; whoever takes it away, or writes over it, takes back what it says. */
+/** Moving a file means nothing; removing or overwriting it takes the approval back. */
 const goneFrom = (file: ApprovalFile, world: World): Denial =>
   isTakenAway(file, world) ||
   !newlyChanged(world.history).has(`${file.path} ${file.blob}`) ||
@@ -84,14 +84,14 @@ function isTakenAway({ blob }: ApprovalFile, { history }: World): boolean {
 const isPending = ({ path }: ApprovalFile, { history }: World): boolean =>
   history.reviews.get(path)?.kind === "unavailable";
 
-/** By what an answer is judged: the trust file in force, and what is open under it. */
-export interface Bench {
+/** What an answer is judged by: the trust file in force, and the open requests. */
+export interface AnswerContext {
   readonly trust: Trust;
   readonly open: RequestsByDigest;
 }
 
-function judged(file: ApprovalFile, world: World, bench: Bench): AnswerRecord {
-  const scene = sceneOf(file, world, bench);
+function judged(file: ApprovalFile, world: World, bench: AnswerContext): AnswerRecord {
+  const scene = approvalInput(file, world, bench);
   return {
     file,
     judgement: judgeApproval(scene),
@@ -101,8 +101,8 @@ function judged(file: ApprovalFile, world: World, bench: Bench): AnswerRecord {
   };
 }
 
-/** Everything that a new approval file is judged by. */
-export function sceneOf(file: ApprovalFile, world: World, { trust, open }: Bench): ApprovalInput {
+/** All that a new approval file is judged by. */
+export function approvalInput(file: ApprovalFile, world: World, { trust, open }: AnswerContext): ApprovalInput {
   const { intent, history, now } = world;
   return {
     file,
@@ -124,7 +124,11 @@ export function sceneOf(file: ApprovalFile, world: World, { trust, open }: Bench
  */
 export function keptAnswers(
   answers: Ledger["answers"],
-  { was, is, files }: { readonly was: Asked; readonly is: Asked; readonly files: readonly ApprovalFile[] },
+  {
+    was,
+    is,
+    files,
+  }: { readonly was: RequestIndex; readonly is: RequestIndex; readonly files: readonly ApprovalFile[] },
 ): Ledger["answers"] {
   const paths = new Set(files.map((it) => it.path));
   const next = new Map<string, AnswerRecord>();
@@ -139,15 +143,15 @@ export function keptAnswers(
   return sameMap(next, answers) ? answers : next;
 }
 
-/** Everything that is, or was, asked for. */
-export interface Asked {
-  readonly digests: ReadonlyMap<Digest, AskedFor>;
-  /** Every place at which something is asked for, or about to be, with the UID of its run or placement. */
-  readonly places: ReadonlyMap<AskedFor["place"], string>;
+/** What is, or was, requested. */
+export interface RequestIndex {
+  readonly digests: ReadonlyMap<Digest, IndexedRequest>;
+  /** Every gate or change with a request, open or planned, with the UID of its run or placement. */
+  readonly places: ReadonlyMap<IndexedRequest["place"], string>;
 }
 
 /** What a digest names. */
-export interface AskedFor {
+export interface IndexedRequest {
   /** Which gate or change, whatever run it is of: `run web, before stage prod`. */
   readonly place: string;
   readonly uid: string;
@@ -156,15 +160,15 @@ export interface AskedFor {
   readonly isDone: boolean;
 }
 
-function replaced({ path }: ApprovalFile, { place, uid }: AskedFor, { places }: Asked): Denial {
+function replaced({ path }: ApprovalFile, { place, uid }: IndexedRequest, { places }: RequestIndex): Denial {
   const now = places.get(place);
   if (now === undefined) return denied("FLT1201", `${path} answered ${place}, which is not asked for any more`);
   const why = now === uid ? "what has to be met, or what would happen, is another now" : "it was created again";
   return denied("FLT1201", `${path} answered ${place} as it was before: ${why}; answer the request that is open`);
 }
 
-/** The answers that stand there, with what was known of them before. */
-export interface AnswersThere {
+/** The approval files at this commit, and what the ledger held of them before this pass. */
+export interface AnswersBefore {
   readonly files: readonly ApprovalFile[];
   readonly reviews: World["history"]["reviews"];
   readonly ledger: Pick<Ledger, "answers" | "sourceCommit">;
@@ -178,8 +182,8 @@ export interface AnswersThere {
  */
 export function answerReasons(
   ledger: Pick<Ledger, "answers" | "trust" | "hasTrust" | "sourceCommit">,
-  { files, reviews, ledger: before }: AnswersThere,
-  asked: Pick<Asked, "digests">,
+  { files, reviews, ledger: before }: AnswersBefore,
+  asked: Pick<RequestIndex, "digests">,
 ): readonly Reason[] {
   const { answers } = ledger;
   const isNewCommit = before.sourceCommit !== ledger.sourceCommit;
@@ -187,7 +191,7 @@ export function answerReasons(
   return files.flatMap((file): readonly Reason[] => {
     const record = answers.get(file.path);
     if (record === undefined && isUnsigned(ledger))
-      return isStray(file, ledger, asked) ? [strayReason(file, isNewCommit)] : [];
+      return isUnmatched(file, ledger, asked) ? [unmatchedReason(file, isNewCommit)] : [];
     if (record === undefined) return pendingReasons(file, reviews.get(file.path));
     const denial = record.file.blob === file.blob ? record.judgement : changed(file);
     if (denial.kind === "counts" || digests.get(file.digest)?.isOpen === false) return [];
@@ -201,17 +205,17 @@ export function answerReasons(
 const isUnsigned = ({ trust, hasTrust }: Pick<Ledger, "trust" | "hasTrust">): boolean => trust === null && !hasTrust;
 
 /**
- * Whether a file answers nothing that anybody was asked for. Only where nobody has to sign: there nothing is judged, and no
- * other record speaks of it.
+ * Whether a file answers no known request. Only where nobody has to sign: there nothing is judged, and no other
+ * record mentions it.
  */
-export const isStray = (
+export const isUnmatched = (
   { path, digest }: ApprovalFile,
   ledger: Pick<Ledger, "answers" | "trust" | "hasTrust">,
-  { digests }: Pick<Asked, "digests">,
+  { digests }: Pick<RequestIndex, "digests">,
 ): boolean => isUnsigned(ledger) && !ledger.answers.has(path) && !digests.has(digest);
 
-/** What is to be said of a file that answers nothing, see {@link isStray}. */
-export const strayReason = ({ path, principal }: ApprovalFile, isNew: boolean): Reason => ({
+/** The reason for a file that answers no request, see {@link isUnmatched}. */
+export const unmatchedReason = ({ path, principal }: ApprovalFile, isNew: boolean): Reason => ({
   kind: "answerDenied",
   isNew,
   path,
@@ -229,7 +233,7 @@ const changed = ({ path }: ApprovalFile): Denial =>
   denied("FLT1211", `${path} was changed or taken away after it was judged; write a new file`);
 
 const takenAway = ({ path }: ApprovalFile): Denial =>
-  denied("FLT1212", `${path} was taken away, or written over, after it was judged; ${signedAnew}`);
+  denied("FLT1212", `${path} was taken away, or written over, after it was judged; ${howToRenew}`);
 
 const inOrder = (answers: ReadonlyMap<string, AnswerRecord>): Ledger["answers"] =>
   new Map([...answers].sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -9,8 +9,8 @@ import type { ClusterName, Digest } from "../../model/value.ts";
 import { requestDigest } from "../../rollout/run-gates.ts";
 import { planRoot } from "../../rollout/run-plan.ts";
 
-/** How something is asked for: under which rules, about whose changes, and by which nonce. */
-export type Terms = Pick<Request, "nonce" | "rules" | "authors">;
+/** The parts of a request besides its content: rules, authors of the change, nonce. */
+export type RequestTerms = Pick<Request, "nonce" | "rules" | "authors">;
 
 /** A gate of a run, and all that the run will do. */
 export interface PlannedGate {
@@ -24,7 +24,7 @@ export interface PlannedGate {
  * The digest that the request of a gate has to have, by the plan as it stands here: also its root is made anew, so that
  * nothing else is approved than what is shown (`trust/README.md#t-21`).
  */
-export const gateDigest = (fleet: string, { run, plan, stage, when }: PlannedGate, terms: Terms): Digest => {
+export const gateDigest = (fleet: string, { run, plan, stage, when }: PlannedGate, terms: RequestTerms): Digest => {
   const { nonce, rules, authors } = terms;
   return requestDigest({ fleet, run, stage, when, root: planRoot(plan), nonce, rules, authors });
 };
@@ -43,7 +43,7 @@ export interface PlannedChange {
 export const changeDigest = (
   ledger: Pick<Ledger, "fleet" | "clusters">,
   { record, clusters, leaves }: PlannedChange,
-  { nonce, rules, authors }: Terms,
+  { nonce, rules, authors }: RequestTerms,
 ): Digest =>
   digestOf({
     fleet: ledger.fleet,

@@ -4,8 +4,8 @@ import type { Digest } from "../../model/value.ts";
 import { type ApprovalInput, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";
 import { acceptsForge } from "../../trust/rules.ts";
 import { arrivalsIn } from "../authors/ancestry.ts";
-import { sceneOf } from "./answers.ts";
-import { askState, askSubject, asksIn } from "./ask.ts";
+import { approvalInput } from "./answers.ts";
+import { requestState, requestSubject, requestsIn } from "./approval-request.ts";
 
 /**
  * Says about which approval files a forge has to be asked: new ones, that nothing else proves, and that would count
@@ -23,7 +23,7 @@ export function reviewsToAsk(world: World): readonly ReviewQuestion[] {
   const open = openOn(world);
   const arrivals = arrivalsIn(history);
   return fresh.flatMap((file): readonly ReviewQuestion[] => {
-    const scene = sceneOf(file, world, { trust, open });
+    const scene = approvalInput(file, world, { trust, open });
     const introducer = scene.introducers[0]?.commit;
     if (introducer === undefined || !wouldHelp(scene)) return [];
     const arrival = arrivals.get(introducer);
@@ -43,10 +43,10 @@ function wouldHelp(scene: ApprovalInput): boolean {
 function openOn({ ledger }: World): ReadonlyMap<Digest, OpenRequest> {
   const trust = ledger.trust?.trust ?? { protectedTargets: [] };
   return new Map(
-    asksIn(ledger).flatMap((ask): readonly (readonly [Digest, OpenRequest])[] => {
-      if (askState(ask) !== "open") return [];
+    requestsIn(ledger).flatMap((ask): readonly (readonly [Digest, OpenRequest])[] => {
+      if (requestState(ask) !== "open") return [];
       const { digest, requestedAt, authors } = ask.request;
-      return [[digest, { digest, requestedAt, authors, ...askSubject(ask, ledger, trust) }]];
+      return [[digest, { digest, requestedAt, authors, ...requestSubject(ask, ledger, trust) }]];
     }),
   );
 }

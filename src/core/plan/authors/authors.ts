@@ -9,16 +9,23 @@ import { signerOf } from "../../trust/signer.ts";
 import type { RenderContext } from "../moves/version.ts";
 import { baselineOf } from "./baseline.ts";
 import { carriedSince } from "./carried-since.ts";
-import { type Changer, changedIn, changersOf, wakersOf } from "./changers.ts";
-import { carriedBy, type Decided, plannedAs, plannedBy, type Subject, wantedBy } from "./decided.ts";
-import { type Course, courseDigest, type Inputs, inputsOf } from "./inputs.ts";
-import { sleepersOf } from "./sleepers.ts";
+import { type Changer, changersOf, documentsChangedIn, dormantChangers } from "./changers.ts";
+import {
+  type BindingSubject,
+  type ClusterContent,
+  carriedBy,
+  plannedBy,
+  planWithContent,
+  wantedBy,
+} from "./cluster-content.ts";
+import { dormantInputs } from "./dormant-inputs.ts";
+import { type ClusterUpdate, type Inputs, inputsOf, updateDigest } from "./inputs.ts";
 
 /** Nobody that anybody knows of. */
 export const noAuthors: Authors = { principals: [], unknown: 0 };
 
 /** By what people's changes are judged. */
-export interface Judging extends RenderContext {
+export interface AuthorsContext extends RenderContext {
   readonly world: World;
   readonly ledger: Ledger;
   readonly trust: TrustRecord;
@@ -29,77 +36,97 @@ export interface Judging extends RenderContext {
  * (`trust/README.md#step-8`; `#t-06`, `#t-07`, `#t-12`). For every cluster, that is looked for since what that cluster
  * carried before.
  */
-export const authorsOfRun = (run: RunRecord, record: PlacementRecord, judging: Judging): Authors =>
+export const authorsOfRun = (run: RunRecord, record: PlacementRecord, judging: AuthorsContext): Authors =>
   run.plan === null ? noAuthors : count(changersBehind(run, record, judging), judging.trust, judging.world);
 
 /** Says who changed what makes a placement move where no run's gate asks, on these clusters. */
-export const authorsOfChange = (record: PlacementRecord, clusters: Changing, judging: Judging): Authors =>
-  count(changersBehind(clusters, record, judging), judging.trust, judging.world);
+export const authorsOfChange = (
+  record: PlacementRecord,
+  clusters: ContentByCluster,
+  judging: AuthorsContext,
+): Authors => count(changersBehind(clusters, record, judging), judging.trust, judging.world);
 
 /** The commits by which these are authors, in the order of their ids. */
 export const commitsBehind = (
-  what: RunRecord | Changing,
+  what: RunRecord | ContentByCluster,
   record: PlacementRecord,
-  judging: Judging,
+  judging: AuthorsContext,
 ): readonly Commit[] =>
   [...changersBehind(what, record, judging)].flatMap((it) => (it === "unknown" ? [] : it.commit)).sort(compareText);
 
 /** By cluster, what it would carry; null where the placement leaves it. */
-type Changing = ReadonlyMap<ClusterName, Digest | null>;
+type ContentByCluster = ReadonlyMap<ClusterName, Digest | null>;
 
-function changersBehind(what: RunRecord | Changing, record: PlacementRecord, judging: Judging): ReadonlySet<Changer> {
+function changersBehind(
+  what: RunRecord | ContentByCluster,
+  record: PlacementRecord,
+  judging: AuthorsContext,
+): ReadonlySet<Changer> {
   if (!("plan" in what)) {
-    const courses = [...what].map(([cluster, content]) => ofChange(cluster, content, record, judging));
-    return changersOn(shared(courses), null, judging);
+    const updates = [...what].map(([cluster, content]) => ofChange(cluster, content, record, judging));
+    return changersOn(grouped(updates), null, judging);
   }
   const { plan } = what;
   if (plan === null) return new Set();
   const clusters = plan.stages.flatMap((it) => it.clusters.map(({ cluster }) => cluster));
-  const courses = [...clusters, ...plan.deletions].map((it) => ofRun(it, { run: what, plan, record }, judging));
+  const updates = [...clusters, ...plan.deletions].map((it) => ofRun(it, { run: what, plan, record }, judging));
   const version = record.resourceSnapshots.find((it) => it.index === plan.resourceIndex)?.commit ?? null;
-  return changersOn(shared(courses), version, judging);
+  return changersOn(grouped(updates), version, judging);
 }
 
 /** The change of clusters, and since when whoever had a part in it counts. */
-interface Journey extends Course {
+interface DatedUpdate extends ClusterUpdate {
   readonly settled: Commit;
-  /** What was decided about them last, beside which sleepers are told; null: nothing that anybody knows. */
-  readonly decided: Decided | null;
+  /** What was decided about them last, beside which dormant are told; null: nothing that anybody knows. */
+  readonly decided: ClusterContent | null;
 }
 
-const subjectOf = (cluster: ClusterName, record: PlacementRecord, { world, overrides }: Judging): Subject => ({
+const bindingSubject = (
+  cluster: ClusterName,
+  record: PlacementRecord,
+  { world, overrides }: AuthorsContext,
+): BindingSubject => ({
   record,
   binding: record.bindings.get(cluster) ?? { cluster, target: null },
   intent: world.intent,
   overrides,
 });
 
-interface Bringing {
+interface RunPlanned {
   readonly run: RunRecord;
   readonly plan: RunPlan;
   readonly record: PlacementRecord;
 }
 
-function ofRun(cluster: ClusterName, { run, plan, record }: Bringing, judging: Judging): Journey {
-  const subject = subjectOf(cluster, record, judging);
-  return journey({ subject, cluster, wanted: plannedBy(plan, subject), run }, plan.resourceIndex, judging);
+function ofRun(cluster: ClusterName, { run, plan, record }: RunPlanned, judging: AuthorsContext): DatedUpdate {
+  const subject = bindingSubject(cluster, record, judging);
+  return datedUpdate({ subject, cluster, wanted: plannedBy(plan, subject), run }, plan.resourceIndex, judging);
 }
 
-function ofChange(cluster: ClusterName, content: Digest | null, record: PlacementRecord, judging: Judging): Journey {
-  const subject = subjectOf(cluster, record, judging);
-  const plan = content === null ? null : plannedAs(content, subject, judging.ledger.runs);
+function ofChange(
+  cluster: ClusterName,
+  content: Digest | null,
+  record: PlacementRecord,
+  judging: AuthorsContext,
+): DatedUpdate {
+  const subject = bindingSubject(cluster, record, judging);
+  const plan = content === null ? null : planWithContent(content, subject, judging.ledger.runs);
   const wanted = content === null ? null : plan === null ? wantedBy(subject) : plannedBy(plan, subject);
-  return journey({ subject, cluster, wanted, run: null }, plan?.resourceIndex ?? null, judging);
+  return datedUpdate({ subject, cluster, wanted, run: null }, plan?.resourceIndex ?? null, judging);
 }
 
-interface Way {
-  readonly subject: Subject;
+interface UpdateParts {
+  readonly subject: BindingSubject;
   readonly cluster: ClusterName;
-  readonly wanted: Decided | null;
+  readonly wanted: ClusterContent | null;
   readonly run: RunRecord | null;
 }
 
-function journey({ subject, cluster, wanted, run }: Way, index: number | null, judging: Judging): Journey {
+function datedUpdate(
+  { subject, cluster, wanted, run }: UpdateParts,
+  index: number | null,
+  judging: AuthorsContext,
+): DatedUpdate {
   const { isBack, rolledOut, decided } = baselineOf(subject, index, run, judging.ledger.runs);
   const settled = (isBack ? rolledOut?.commit : sinceOf(subject, judging)) ?? judging.trust.first;
   const carried = carriedBy(subject);
@@ -107,16 +134,16 @@ function journey({ subject, cluster, wanted, run }: Way, index: number | null, j
 }
 
 /** When what a cluster carries came; null where nobody can tell, or it carries nothing. */
-function sinceOf({ record, binding: { cluster } }: Subject, context: RenderContext): Commit | null {
+function sinceOf({ record, binding: { cluster } }: BindingSubject, context: RenderContext): Commit | null {
   const binding: Binding | undefined = record.bindings.get(cluster);
   return binding === undefined ? null : carriedSince(binding, record, context);
 }
 
 /** Clusters that go the same way since the same decision, together. */
-function shared(all: readonly Journey[]): readonly Journey[] {
-  const found = new Map<string, Journey>();
+function grouped(all: readonly DatedUpdate[]): readonly DatedUpdate[] {
+  const found = new Map<string, DatedUpdate>();
   for (const it of all) {
-    const key = `${it.settled} ${courseDigest(it)} ${courseDigest({ ...it, carried: it.decided })}`;
+    const key = `${it.settled} ${updateDigest(it)} ${updateDigest({ ...it, carried: it.decided })}`;
     const known = found.get(key);
     found.set(key, known === undefined ? it : { ...known, clusters: new Set([...known.clusters, ...it.clusters]) });
   }
@@ -128,15 +155,15 @@ function shared(all: readonly Journey[]): readonly Journey[] {
  * it makes nobody innocent. What cannot be looked at counts as changed by nobody knows whom.
  */
 function changersOn(
-  journeys: readonly Journey[],
+  updates: readonly DatedUpdate[],
   version: Commit | null,
-  { world, trust }: Judging,
+  { world, trust }: AuthorsContext,
 ): ReadonlySet<Changer> {
   const { history } = world;
   const changers = new Set<Changer>();
-  for (const it of journeys) {
+  for (const it of updates) {
     const { settled, decided } = it;
-    const inputs = inputsOf(it, changedIn({ settled: [settled], until: null }, history));
+    const inputs = inputsOf(it, documentsChangedIn({ settled: [settled], until: null }, history));
     // What is brought is what was selected then; all else is as it is now.
     const objects: Inputs = { ...inputs, read: (document) => (isObject(document) ? inputs.read(document) : null) };
     const rest: Inputs = { ...inputs, read: (document) => (isObject(document) ? null : inputs.read(document)) };
@@ -150,8 +177,8 @@ function changersOn(
     for (const part of parts)
       for (const changer of changersOf({ settled: [settled], until: part.until }, part.inputs, history))
         changers.add(changer);
-    const sleepers = sleepersOf({ ...it, carried: decided });
-    for (const changer of wakersOf(sleepers, { first: trust.first, version }, history)) changers.add(changer);
+    const dormant = dormantInputs({ ...it, carried: decided });
+    for (const changer of dormantChangers(dormant, { first: trust.first, version }, history)) changers.add(changer);
   }
   return changers;
 }

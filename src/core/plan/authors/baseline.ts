@@ -3,7 +3,7 @@ import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import type { RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName, Commit } from "../../model/value.ts";
 import { snapshotOf } from "../../render/resource-snapshot.ts";
-import { carriedBy, type Decided, plannedBy, type Subject } from "./decided.ts";
+import { type BindingSubject, type ClusterContent, carriedBy, plannedBy } from "./cluster-content.ts";
 
 /** A version that a run brought to a cluster. */
 export interface RolledOut {
@@ -45,14 +45,14 @@ export interface Baseline {
   /** What any run rolled out, where it goes back; else null. */
   readonly rolledOut: RolledOut | null;
   /** Null: nothing that anybody knows. */
-  readonly decided: Decided | null;
+  readonly decided: ClusterContent | null;
 }
 
 /**
  * What was decided last about a cluster that is to get the version of an index, from a run where one asks. A null index:
  * whatever is newest.
  */
-export function baselineOf(subject: Subject, index: number | null, run: RunRecord | null, runs: Runs): Baseline {
+export function baselineOf(subject: BindingSubject, index: number | null, run: RunRecord | null, runs: Runs): Baseline {
   const { record } = subject;
   const { cluster, target } = subject.binding;
   const binding = record.bindings.get(cluster);

@@ -12,8 +12,8 @@ import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import type { PlacementSpec } from "../../model/placement.ts";
 import type { RunRecord } from "../../model/update-run.ts";
 import { type BlobId, type ClusterName, compareText, type Labels, selectorKeys } from "../../model/value.ts";
-import { actingRules, type Decided, ruleDigest, type Subject } from "./decided.ts";
-import { type Ground, groundOf, overrideSnapshotOf } from "./ground.ts";
+import { actingRules, type BindingSubject, type ClusterContent, ruleDigest } from "./cluster-content.ts";
+import { type DecisionScope, decisionScope, overrideSnapshotOf } from "./decision-scope.ts";
 
 /**
  * What a decision read: given a document, as it is or as it once was, what of it the decision reads, or would have read
@@ -35,13 +35,13 @@ export interface Inputs {
 }
 
 /** The change of some clusters: what they carry, and what they are to carry. Null: nothing. */
-export interface Course {
+export interface ClusterUpdate {
   /** Of one of the clusters. */
-  readonly subject: Subject;
+  readonly subject: BindingSubject;
   /** All that go the same way. */
   readonly clusters: ReadonlySet<ClusterName>;
-  readonly carried: Decided | null;
-  readonly wanted: Decided | null;
+  readonly carried: ClusterContent | null;
+  readonly wanted: ClusterContent | null;
   /** The run that brings it, if its gate asks: then the run and its strategy are read as well. */
   readonly run: RunRecord | null;
 }
@@ -50,38 +50,38 @@ export interface Course {
  * Everything that the decision about some clusters reads, now and since it was decided last; `past` is every document
  * that anybody changed since.
  */
-export function inputsOf(course: Course, past: readonly PastDocument[]): Inputs {
-  const { subject, wanted } = course;
+export function inputsOf(update: ClusterUpdate, past: readonly PastDocument[]): Inputs {
+  const { subject, wanted } = update;
   const { intent, record } = subject;
   const placement = intent.placements.get(record.key);
-  const ground = groundOf(course, past);
-  const paths = pathsOf(course);
+  const scope = decisionScope(update, past);
+  const paths = pathsOf(update);
   // Nothing of a placement that is gone matters any more but that it went.
   const isGone = placement === undefined && wanted === null;
   const readers: readonly Reader[] = isGone
-    ? [placementReader(course), fleetReader(course, paths)]
+    ? [placementReader(update), fleetReader(update, paths)]
     : [
-        manifestReader(ground),
-        overrideReader(ground),
-        clusterReader(course, ground),
-        placementReader(course),
-        fleetReader(course, paths),
-        rolloutReader(course),
+        manifestReader(scope),
+        overrideReader(scope),
+        clusterReader(update, scope),
+        placementReader(update),
+        fleetReader(update, paths),
+        rolloutReader(update),
       ];
   const { files } = intent;
   const roots = rootsSince(intent, past);
-  return { read: (document) => firstOf(readers, document), isCarried: carriedIn(course), paths, roots, files };
+  return { read: (document) => firstOf(readers, document), isCarried: carriedIn(update), paths, roots, files };
 }
 
 /** Every folder that was read at any time since: what is read no more may have been what somebody was asked about. */
-function rootsSince({ fleet }: Subject["intent"], past: readonly PastDocument[]): Inputs["roots"] {
+function rootsSince({ fleet }: BindingSubject["intent"], past: readonly PastDocument[]): Inputs["roots"] {
   const before = past.flatMap(({ said }) => (said.kind === "fleet" ? [said.fleet.roots] : []));
   const all = [fleet.roots, ...before];
   return all.some((it) => it.length === 0) ? [] : [...new Set(all.flat())];
 }
 
 /** A target names the overrides that it was decided by, and the labels; when that was, only their text can tell. */
-function carriedIn({ clusters, carried }: Course): Inputs["isCarried"] {
+function carriedIn({ clusters, carried }: ClusterUpdate): Inputs["isCarried"] {
   const overrides = new Map(carried?.overrides.map((it) => [`${it.namespace ?? ""}/${it.override}`, it]));
   const labels = carried === null ? "" : canonicalJson(json(only(carried.labels, carried.lookedAt)));
   return ({ said }) => {
@@ -108,9 +108,9 @@ function firstOf(readers: readonly Reader[], document: PastDocument): Json | nul
 const json = (value: unknown): Json => value as Json;
 
 /** Whether the scheduler's word is asked for: the cluster gets the placement, or loses it. */
-const isPicked = ({ carried, wanted }: Course): boolean => carried === null || wanted === null;
+const isPicked = ({ carried, wanted }: ClusterUpdate): boolean => carried === null || wanted === null;
 
-function pathsOf({ subject: { intent, record }, clusters, carried, wanted }: Course): ReadonlySet<string> {
+function pathsOf({ subject: { intent, record }, clusters, carried, wanted }: ClusterUpdate): ReadonlySet<string> {
   const placement = intent.placements.get(record.key);
   if (placement === undefined && wanted === null) return new Set();
   const names = new Set([carried, wanted].flatMap((it) => it?.overrides.map(({ override }) => override) ?? []));
@@ -122,7 +122,7 @@ function pathsOf({ subject: { intent, record }, clusters, carried, wanted }: Cou
 }
 
 /** Objects that are selected, and the definitions of their kinds. */
-function manifestReader({ resources, selects }: Ground): Reader {
+function manifestReader({ resources, selects }: DecisionScope): Reader {
   const known = new Set(resources.map(({ id }) => objectKey(id)));
   const kinds = new Set(resources.map(({ id }) => `${id.group}/${id.kind}`));
   return ({ key, said }) => {
@@ -141,7 +141,7 @@ function kindDefinedBy({ id, manifest }: Extract<PastContent, { kind: "manifest"
 
 /** Overrides that act on the cluster, by what it is or was: those of their rules that match. */
 const overrideReader =
-  ({ labels, reaches }: Ground): Reader =>
+  ({ labels, reaches }: DecisionScope): Reader =>
   ({ said }) => {
     if (said.kind !== "override") return null;
     const snapshot = overrideSnapshotOf(said.override);
@@ -152,16 +152,16 @@ const overrideReader =
   };
 
 /** The cluster itself: the labels that were looked at, and, where the scheduler is asked, all that it goes by. */
-function clusterReader(course: Course, { placements, lookedAt }: Ground): Reader {
-  const { clusters, subject } = course;
+function clusterReader(update: ClusterUpdate, { placements, lookedAt }: DecisionScope): Reader {
+  const { clusters, subject } = update;
   const policies = [subject.record, ...placements].map((it) => it.spec.policy);
-  const asked = isPicked(course) ? new Set([...lookedAt, ...policies.flatMap(labelsOf)]) : lookedAt;
+  const asked = isPicked(update) ? new Set([...lookedAt, ...policies.flatMap(labelsOf)]) : lookedAt;
   return ({ key, said }) => {
     if (said.kind !== "cluster") return null;
     const { name, labels, taints, properties, resourceUsage, spec } = said.cluster;
-    if (!clusters.has(name) && !(isPicked(course) && policies.some((it) => it.kind === "PickN"))) return null;
+    if (!clusters.has(name) && !(isPicked(update) && policies.some((it) => it.kind === "PickN"))) return null;
     const own = [key, json(only(labels, asked))];
-    return isPicked(course) ? [...own, json(taints), properties, json(resourceUsage), spec] : own;
+    return isPicked(update) ? [...own, json(taints), properties, json(resourceUsage), spec] : own;
   };
 }
 
@@ -177,21 +177,21 @@ function labelsOf(policy: PlacementSpec["policy"]): readonly string[] {
 }
 
 /** The placement: what it selects and how that is applied; all of it where the scheduler is asked. */
-function placementReader(course: Course): Reader {
-  const own = placementDocumentKey(course.subject.record);
+function placementReader(update: ClusterUpdate): Reader {
+  const own = placementDocumentKey(update.subject.record);
   return ({ key, said }) => {
     if (key !== own) return null;
     if (said.kind !== "placement") return "unusable";
     const { spec } = said.placement;
-    if (isPicked(course)) return json(spec);
+    if (isPicked(update)) return json(spec);
     const { type, applyStrategy, deleteAdopted } = spec.strategy;
     // What becomes of what was there before us matters where something leaves.
-    return json([spec.resourceSelectors, type, applyStrategy, isDropping(course) ? deleteAdopted : null]);
+    return json([spec.resourceSelectors, type, applyStrategy, isDropping(update) ? deleteAdopted : null]);
   };
 }
 
 /** Whether the cluster loses objects; where overrides act on it, they may drop some. */
-function isDropping({ carried, wanted }: Course): boolean {
+function isDropping({ carried, wanted }: ClusterUpdate): boolean {
   if (carried === null || wanted === null) return carried !== null;
   if (carried.overrides.length + wanted.overrides.length > 0) return true;
   const keeps = new Set(wanted.resources.map((it) => objectKey(it.id)));
@@ -199,8 +199,8 @@ function isDropping({ carried, wanted }: Course): boolean {
 }
 
 /** `fleet.yaml`: whether it reads the files that matter, which member the cluster is, and how the scheduler goes about it. */
-function fleetReader(course: Course, paths: ReadonlySet<string>): Reader {
-  const { subject, clusters, carried, wanted } = course;
+function fleetReader(update: ClusterUpdate, paths: ReadonlySet<string>): Reader {
+  const { subject, clusters, carried, wanted } = update;
   const { intent, record } = subject;
   const standing = new Set(intent.overrides.map((it) => `${it.namespace ?? ""}/${it.name}`));
   // Where something stood that is gone, nobody knows any more.
@@ -219,7 +219,7 @@ function fleetReader(course: Course, paths: ReadonlySet<string>): Reader {
     } = said.kind === "fleet" ? said.fleet : defaultFleet;
     const found = isLost ? [...roots] : [...paths].map((path) => isUnder(path, roots));
     const renamed = [...contexts].filter(([name]) => clusters.has(name));
-    return [found, json(renamed), isPicked(course) ? profile : null, json(rest)];
+    return [found, json(renamed), isPicked(update) ? profile : null, json(rest)];
   };
 }
 
@@ -228,7 +228,7 @@ export const isUnder = (path: string, roots: readonly string[]): boolean =>
   roots.length === 0 || roots.some((it) => path.startsWith(`${it}/`));
 
 /** What makes it go, or leave: the run whose gate asks, its strategy, any run where only runs move it, and evictions. */
-function rolloutReader({ subject: { record }, clusters, run, wanted }: Course): Reader {
+function rolloutReader({ subject: { record }, clusters, run, wanted }: ClusterUpdate): Reader {
   const { type } = record.spec.strategy;
   const strategy = run === null ? null : strategyDocumentKey(strategyOf(run));
   const isOwn = (key: ObjectKey, it: { readonly placement: string }): boolean =>
@@ -257,10 +257,10 @@ function strategyOf({ scope, namespace, spec }: RunRecord): Parameters<typeof st
 }
 
 /** Clusters of which this is the same go the same way. */
-export const courseDigest = ({ carried, wanted }: Pick<Course, "carried" | "wanted">): string =>
-  digestOf([decision(carried), decision(wanted)]);
+export const updateDigest = ({ carried, wanted }: Pick<ClusterUpdate, "carried" | "wanted">): string =>
+  digestOf([contentKey(carried), contentKey(wanted)]);
 
-const decision = (it: Decided | null): Json =>
+const contentKey = (it: ClusterContent | null): Json =>
   it === null
     ? null
     : [

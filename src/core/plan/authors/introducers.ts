@@ -24,7 +24,7 @@ export function newIntroducersOf(
   const found = introducersOf(path, blob, world);
   const { trust } = ledger;
   if (found.length > 0 && trust !== null && acceptsForge(trust.trust)) {
-    const old = settledBy(history.commits, trust);
+    const old = commitsBefore(history.commits, trust);
     return found.filter((it) => !old.has(it.commit));
   }
   const news = new Set<Commit>(history.news);
@@ -32,7 +32,7 @@ export function newIntroducersOf(
 }
 
 /** What was there when a trust file came into force. */
-const settledBy = rememberedPair(
+const commitsBefore = rememberedPair(
   (commits: History["commits"], { from }: TrustRecord): ReadonlySet<Commit> => reachable([from], commits, new Set()),
 );
 

@@ -7,10 +7,10 @@ import { type Commit, compareText } from "../../model/value.ts";
 import { snapshotOf } from "../../render/resource-snapshot.ts";
 import { acceptsForge } from "../../trust/rules.ts";
 import { baselineOf, isMovedBy, rolledOutOn } from "./baseline.ts";
-import { isHalfKnown } from "./changers.ts";
-import { plannedAs, plannedBy, type Subject, wantedBy } from "./decided.ts";
-import type { Course } from "./inputs.ts";
-import { sleepersOf } from "./sleepers.ts";
+import { isOriginUnknown } from "./changers.ts";
+import { type BindingSubject, plannedBy, planWithContent, wantedBy } from "./cluster-content.ts";
+import { dormantInputs } from "./dormant-inputs.ts";
+import type { ClusterUpdate } from "./inputs.ts";
 
 /**
  * How far a decision looks back besides the commit that was accepted last: everything that the head has beyond one of
@@ -22,7 +22,7 @@ export function lookBack(ledger: Ledger, intent: Intent): readonly Commit[] {
   const { trust, placements } = ledger;
   if (trust === null) return [];
   const commits = new Set<Commit>();
-  for (const run of askingRuns(ledger, intent)) for (const it of beforeRun(run, ledger)) commits.add(it);
+  for (const run of pendingRuns(ledger, intent)) for (const it of beforeRun(run, ledger)) commits.add(it);
   for (const { change } of placements.values())
     if (change?.request === null) for (const it of change.since) commits.add(it);
   // A root may add their signature to a version that stands there for days.
@@ -32,16 +32,16 @@ export function lookBack(ledger: Ledger, intent: Intent): readonly Commit[] {
   return [...commits].sort(compareText);
 }
 
-type Asking = Pick<UpdateRun, "key" | "spec">;
+type PendingRun = Pick<UpdateRun, "key" | "spec">;
 
 /** Runs that are not over, and those that are about to begin. */
-const askingRuns = ({ runs }: Ledger, intent: Intent): readonly Asking[] => [
+const pendingRuns = ({ runs }: Ledger, intent: Intent): readonly PendingRun[] => [
   ...[...runs.values()].filter((it) => it.end === null),
   ...[...intent.runs.values()].filter((it) => !runs.has(it.key)),
 ];
 
 /** What the clusters carried before a run came with these, and so did what it goes back to. */
-function* beforeRun({ key, spec }: Asking, ledger: Ledger): Generator<Commit> {
+function* beforeRun({ key, spec }: PendingRun, ledger: Ledger): Generator<Commit> {
   const first = ledger.trust?.first ?? null;
   const record = ledger.placements.get(spec.placement);
   if (first === null) return;
@@ -58,7 +58,7 @@ function* beforeRun({ key, spec }: Asking, ledger: Ledger): Generator<Commit> {
 }
 
 /** The version that a run brings, or asks for; null: whatever is newest. */
-function indexOf({ resourceIndex }: Asking["spec"], run: RunRecord | null): number | null {
+function indexOf({ resourceIndex }: PendingRun["spec"], run: RunRecord | null): number | null {
   const index = String(run?.plan?.resourceIndex ?? resourceIndex);
   return /^\d+$/.test(index) ? Number(index) : null;
 }
@@ -76,21 +76,21 @@ function earliestOf({ target }: Binding, record: PlacementRecord): Commit | null
  * Whether a decision has to look back to where trust began: to something that it reads for the first time, and that stood
  * there before all that is known in `history`.
  */
-export function looksToTheBeginning(ledger: Ledger, intent: Intent, history: History): Commit | null {
+export function lookBackToStart(ledger: Ledger, intent: Intent, history: History): Commit | null {
   const first = ledger.trust?.first ?? null;
   if (first === null || history.beyond.has(first)) return null;
-  const courses = [...coursesOf(ledger, intent)];
-  return courses.some(
-    (it) => (it.carried === null && it.wanted !== null) || isHalfKnown(sleepersOf(it), first, history),
+  const updates = [...pendingUpdates(ledger, intent)];
+  return updates.some(
+    (it) => (it.carried === null && it.wanted !== null) || isOriginUnknown(dormantInputs(it), first, history),
   )
     ? first
     : null;
 }
 
 /** What may be asked about in this pass, as far as the record alone can tell; `carried` is what was decided last. */
-function* coursesOf(ledger: Ledger, intent: Intent): Generator<Course> {
+function* pendingUpdates(ledger: Ledger, intent: Intent): Generator<ClusterUpdate> {
   const { overrides, runs } = ledger;
-  for (const { key, spec } of askingRuns(ledger, intent)) {
+  for (const { key, spec } of pendingRuns(ledger, intent)) {
     const record = ledger.placements.get(spec.placement);
     const run = ledger.runs.get(key) ?? null;
     for (const cluster of intent.clusters.keys()) {
@@ -107,7 +107,7 @@ function* coursesOf(ledger: Ledger, intent: Intent): Generator<Course> {
     if (record.change?.request !== null) continue;
     for (const [cluster, content] of record.change.clusters) {
       const subject = { record, binding: record.bindings.get(cluster) ?? { cluster, target: null }, intent, overrides };
-      const plan = content === null ? null : plannedAs(content, subject, runs);
+      const plan = content === null ? null : planWithContent(content, subject, runs);
       const wanted = content === null ? null : plan === null ? wantedBy(subject) : plannedBy(plan, subject);
       const { decided: carried } = baselineOf(subject, plan?.resourceIndex ?? null, null, runs);
       yield { subject, clusters: new Set([cluster]), carried, wanted, run: null };
@@ -116,7 +116,7 @@ function* coursesOf(ledger: Ledger, intent: Intent): Generator<Course> {
 }
 
 /** As if the version of an index were the newest. */
-function upTo(subject: Subject, index: number | null): Subject {
+function upTo(subject: BindingSubject, index: number | null): BindingSubject {
   if (index === null) return subject;
   const resourceSnapshots = subject.record.resourceSnapshots.filter((it) => it.index <= index);
   return { ...subject, record: { ...subject.record, resourceSnapshots } };

@@ -1,13 +1,13 @@
 import type { ConfirmationRecord, DeletionBasis, DeletionLedger, HeldDeletion } from "../../model/deletion.ts";
 import { sameMap } from "../../model/identity.ts";
 import { type Commit, compareText, type Digest } from "../../model/value.ts";
-import { basisOf, type Grounds } from "./deletion-digest.ts";
+import { basisOf, type LedgerBefore } from "./deletion-digest.ts";
 
-export interface Confirming {
+export interface ConfirmationInput {
   readonly cause: Commit;
   /** Digests of the files under `approvals/deletions/`. */
   readonly confirmations: ReadonlySet<Digest>;
-  readonly grounds: Grounds;
+  readonly ledgerBefore: LedgerBefore;
 }
 
 /**
@@ -16,12 +16,14 @@ export interface Confirming {
  */
 export function withConfirmations(
   before: DeletionLedger,
-  { cause, confirmations, grounds }: Confirming,
+  { cause, confirmations, ledgerBefore }: ConfirmationInput,
 ): DeletionLedger {
   const fresh = [...confirmations].filter((it) => !before.confirmations.has(it));
-  const kept = [...before.confirmations].filter(([digest, it]) => confirmations.has(digest) || mayBeAsked(it, grounds));
+  const kept = [...before.confirmations].filter(
+    ([digest, it]) => confirmations.has(digest) || mayBeAsked(it, ledgerBefore),
+  );
   if (fresh.length === 0 && kept.length === before.confirmations.size) return before;
-  const judged = fresh.map((digest) => [digest, recordOf(digest, before, { cause, grounds })] as const);
+  const judged = fresh.map((digest) => [digest, recordOf(digest, before, { cause, ledgerBefore })] as const);
   const records = new Map([...kept, ...judged].sort(([a], [b]) => compareText(a, b)));
   const held = before.held.map((it) => (isConfirmedBy(it, fresh) ? { ...it, confirmed: true } : it));
   const isSame = held.every((it, at) => it === before.held[at]);
@@ -38,17 +40,17 @@ const isConfirmedBy = ({ confirmed, digest }: HeldDeletion, fresh: readonly Dige
 function recordOf(
   digest: Digest,
   { held }: DeletionLedger,
-  { cause, grounds }: Pick<Confirming, "cause" | "grounds">,
+  { cause, ledgerBefore }: Pick<ConfirmationInput, "cause" | "ledgerBefore">,
 ): ConfirmationRecord {
   const [group] = held.find((it) => it.digest === digest)?.groups ?? [];
   const [cluster] = group?.clusters ?? [];
   if (group === undefined || cluster === undefined) return { digest, outcome: "void", commit: cause, basis: null };
-  return { digest, outcome: "used", commit: cause, basis: basisOf(group.placement, cluster, grounds) };
+  return { digest, outcome: "used", commit: cause, basis: basisOf(group.placement, cluster, ledgerBefore) };
 }
 
 /** Whether the same could still be asked: then a file that comes back must not answer. */
-function mayBeAsked({ basis }: ConfirmationRecord, grounds: Grounds): boolean {
-  return basis !== null && sameBasis(basis, basisOf(basis.placement, basis.cluster, grounds));
+function mayBeAsked({ basis }: ConfirmationRecord, ledgerBefore: LedgerBefore): boolean {
+  return basis !== null && sameBasis(basis, basisOf(basis.placement, basis.cluster, ledgerBefore));
 }
 
 const sameBasis = (a: DeletionBasis, b: DeletionBasis): boolean => a.binding === b.binding && a.sequence === b.sequence;

@@ -9,9 +9,9 @@ import type { ClusterName, PlacementKey } from "../../model/value.ts";
 import type { PlanContext } from "../moves/context.ts";
 import { leavesOf } from "../moves/leaves.ts";
 import type { Move } from "../moves/move.ts";
-import { isPrecious, judgeDeletions, type PlannedDeletion } from "./judge-deletions.ts";
+import { carriesData, judgeDeletions, type PlannedDeletion } from "./judge-deletions.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
-import { alongIn, leavingIn, occupiedIn } from "./occupied.ts";
+import { bindingsWithLeaving, othersBySet, refusedForOthers } from "./others-objects.ts";
 
 /** Which objects wait for a confirmation, and which have it. */
 export interface HeldIndex {
@@ -31,7 +31,7 @@ export const heldIndex = ({ held }: DeletionLedger): HeldIndex => indexOf(held);
 
 const indexOf = remembered((held: DeletionLedger["held"]): HeldIndex => {
   const waiting = objectsIn(held.filter((it) => !it.confirmed).flatMap((it) => it.groups));
-  const others = alongIn(held.filter((it) => it.confirmed));
+  const others = othersBySet(held.filter((it) => it.confirmed));
   const named = new Set(held.flatMap((it) => it.groups.map((group) => group.placement)));
   return {
     isHeld: (cluster, placement, id) => waiting(cluster, placement, objectKey(id)),
@@ -61,15 +61,15 @@ export function guardDeletions(
     before: bounds === after.deletions.bounds ? after.deletions : { ...after.deletions, bounds },
     cause: intent.commit,
     planned: [...counted, ...overlooked(after, counted)],
-    occupied: occupiedIn(after, context.world),
+    occupied: refusedForOthers(after, context.world),
     bounds: bounds.inForce,
     clusterCount: intent.clusters.size,
     objectsOn: objectCounter(after),
     confirmations: intent.confirmations,
-    grounds: context.world.ledger,
+    ledgerBefore: context.world.ledger,
     isLeaving: lossIndex(after, results, context),
     isReleased: releaseIndex(after),
-    isCalledOff: (cluster, placement) => {
+    isRemovalCancelled: (cluster, placement) => {
       const was = context.world.ledger.placements.get(placement)?.bindings.get(cluster)?.removal ?? null;
       // What was called off and evicted in the same pass leaves by another removal.
       const now = after.placements.get(placement)?.bindings.get(cluster)?.removal;
@@ -105,7 +105,7 @@ function deletionsBy(moves: readonly Move[], context: PlanContext): readonly Pla
     for (const { object: id, fate } of leavesOf(move, context)) {
       const key = `${cluster} ${objectKey(id)}`;
       if (fate === "delete" && !found.has(key))
-        found.set(key, { cluster, placement: move.record.key, id, whole: move.to === null });
+        found.set(key, { cluster, placement: move.record.key, id, wholePlacement: move.to === null });
     }
   }
   return [...found.values()];
@@ -169,11 +169,11 @@ function overlooked(
   ]);
   const found: PlannedDeletion[] = [];
   for (const [placement, { bindings }] of placements)
-    for (const { cluster, leaving, removal } of leavingIn(bindings)) {
+    for (const { cluster, leaving, removal } of bindingsWithLeaving(bindings)) {
       if (removal !== null) continue;
       for (const { id, released } of leaving)
-        if (!released && isPrecious(id) && !isAsked(cluster, placement, objectKey(id)))
-          found.push({ cluster, placement, id, whole: false });
+        if (!released && carriesData(id) && !isAsked(cluster, placement, objectKey(id)))
+          found.push({ cluster, placement, id, wholePlacement: false });
     }
   return found;
 }

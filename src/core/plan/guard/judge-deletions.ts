@@ -3,26 +3,26 @@ import type { DeletionBounds } from "../../model/fleet.ts";
 import { sameMap } from "../../model/identity.ts";
 import { kindKey, type ObjectId, objectKey } from "../../model/manifest.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../../model/value.ts";
-import { type Confirming, withConfirmations } from "./confirmations.ts";
+import { type ConfirmationInput, withConfirmations } from "./confirmations.ts";
 import { deletionDigest } from "./deletion-digest.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
-import { alongIn, isListable, type Occupied, stillTells } from "./occupied.ts";
+import { type HoldsOthers, isListable, listsCurrentOthers, othersBySet } from "./others-objects.ts";
 
 /** One object that a decision takes away from one member. */
 export interface PlannedDeletion {
   readonly cluster: ClusterName;
   readonly placement: PlacementKey;
   readonly id: ObjectId;
-  /** The placement leaves the member as a whole; false: only its selection or an override changed. */
-  readonly whole: boolean;
+  /** The whole placement leaves the member; false: only its selection or an override changed. */
+  readonly wholePlacement: boolean;
 }
 
-export interface GuardInput extends Confirming {
+export interface GuardInput extends ConfirmationInput {
   readonly before: DeletionLedger;
   /** What this pass newly decided to take away, adopted and abandoned objects apart. */
   readonly planned: readonly PlannedDeletion[];
-  /** What members did not give up, because it holds objects of others. */
-  readonly occupied: readonly Occupied[];
+  /** What members did not delete, because it holds objects of others. */
+  readonly occupied: readonly HoldsOthers[];
   readonly bounds: DeletionBounds;
   /** Members of the fleet. */
   readonly clusterCount: number;
@@ -32,8 +32,8 @@ export interface GuardInput extends Confirming {
   readonly isLeaving: ObjectLookup;
   /** Whether it is released where it leaves, unless somebody confirms that it goes with objects of others. */
   readonly isReleased: ObjectLookup;
-  /** Whether this pass called the removal of a placement off: what goes from there all the same is asked about anew. */
-  readonly isCalledOff: (cluster: ClusterName, placement: PlacementKey) => boolean;
+  /** Whether this pass cancelled the removal of a placement: what is still deleted there needs a new confirmation. */
+  readonly isRemovalCancelled: (cluster: ClusterName, placement: PlacementKey) => boolean;
 }
 
 /**
@@ -54,18 +54,20 @@ function withNewSets(input: GuardInput): DeletionLedger {
   const unchanged = kept === before.held ? before : { ...before, held: kept };
   const isKept = objectsIn(kept.flatMap((it) => it.groups));
   const fresh = planned.filter((it) => !isKept(it.cluster, it.placement, objectKey(it.id)));
-  const known = alongIn(kept);
-  const foreign = occupied.filter((it) => isListable(it) && known(it.cluster, it.placement, objectKey(it.id)) === null);
-  if (fresh.length + foreign.length === 0) return unchanged;
+  const known = othersBySet(kept);
+  const withOthers = occupied.filter(
+    (it) => isListable(it) && known(it.cluster, it.placement, objectKey(it.id)) === null,
+  );
+  if (fresh.length + withOthers.length === 0) return unchanged;
 
   const permitted =
     before.cause === cause || before.permitted.size === 0 ? before.permitted : new Map<ClusterName, number>();
-  const [precious, plain] = partition(fresh, (it) => !it.whole && isPrecious(it.id));
+  const [carrying, plain] = partition(fresh, (it) => !it.wholePlacement && carriesData(it.id));
   const counts = plain.length === 0 ? permitted : tally(permitted, plain);
   const passes = isWithin(counts, input);
   const added = [
-    ...heldSets(passes ? "kind" : "bounds", passes ? precious : fresh, input),
-    ...heldSets("foreign", foreign, input),
+    ...heldSets(passes ? "kind" : "bounds", passes ? carrying : fresh, input),
+    ...heldSets("foreign", withOthers, input),
   ];
   const held = added.length === 0 ? kept : [...kept, ...added];
   const next = passes ? counts : permitted;
@@ -76,15 +78,15 @@ function withNewSets(input: GuardInput): DeletionLedger {
  * `plan/README.md#d-4`. Custom resources go with their definition, files with their volume, everything with its
  * namespace.
  */
-const preciousKinds: ReadonlySet<string> = new Set([
+const kindsWithData: ReadonlySet<string> = new Set([
   "/Namespace",
   "/PersistentVolume",
   "/PersistentVolumeClaim",
   "apiextensions.k8s.io/CustomResourceDefinition",
 ]);
 
-/** Whether an object takes others' data along when it goes (`plan/README.md#d-4`). */
-export const isPrecious = (id: ObjectId): boolean => preciousKinds.has(kindKey(id));
+/** Whether deleting an object deletes others' data with it (`plan/README.md#d-4`). */
+export const carriesData = (id: ObjectId): boolean => kindsWithData.has(kindKey(id));
 
 /** How many objects a held set names, and on which clusters. */
 export function extentOf(held: Pick<HeldDeletion, "groups">): {
@@ -116,13 +118,13 @@ function tally(
   return new Map([...counts].sort(([a], [b]) => compareText(a, b)));
 }
 
-type Asked = Pick<PlannedDeletion, "cluster" | "placement" | "id">;
+type ObjectOnCluster = Pick<PlannedDeletion, "cluster" | "placement" | "id">;
 
 /** A set under a digest that no set and no confirmation ever had. */
 function heldSets(
   because: HeldDeletion["because"],
-  asked: readonly (Asked & Partial<Pick<Occupied, "found">>)[],
-  { before, cause, grounds }: GuardInput,
+  asked: readonly (ObjectOnCluster & Partial<Pick<HoldsOthers, "found">>)[],
+  { before, cause, ledgerBefore }: GuardInput,
 ): readonly HeldDeletion[] {
   if (asked.length === 0) return [];
   const others = asked.flatMap(({ cluster, placement, id, found }): readonly CascadedDeletion[] =>
@@ -131,14 +133,14 @@ function heldSets(
   const judged = before.confirmations;
   const isTaken = (it: HeldDeletion["digest"]): boolean =>
     judged.has(it) || before.held.some((held) => held.digest === it);
-  const digest = deletionDigest({ because, objects: asked, others }, grounds, isTaken);
+  const digest = deletionDigest({ because, objects: asked, others }, ledgerBefore, isTaken);
   return [{ cause, because, digest, confirmed: false, groups: groupsOf(asked), others }];
 }
 
 const plainId = ({ group, kind, namespace, name }: ObjectId): ObjectId => ({ group, kind, namespace, name });
 
 /** Groups objects that the same clusters lose by the same placement, so that a placement on a hundred clusters is one entry. */
-function groupsOf(planned: readonly Asked[]): readonly DeletionGroup[] {
+function groupsOf(planned: readonly ObjectOnCluster[]): readonly DeletionGroup[] {
   const lists = new Map<string, { placement: PlacementKey; cluster: ClusterName; objects: Map<string, ObjectId> }>();
   for (const { placement, cluster, id } of planned) {
     const key = `${placement} ${cluster}`;
@@ -163,7 +165,7 @@ function groupsOf(planned: readonly Asked[]): readonly DeletionGroup[] {
 
 /** Held sets without what is no longer to go, and what is asked about anew. `before.held` itself when nothing changed. */
 function stillHeld(input: GuardInput): readonly HeldDeletion[] {
-  const { before, isLeaving, isReleased, isCalledOff, occupied, planned } = input;
+  const { before, isLeaving, isReleased, isRemovalCancelled, occupied, planned } = input;
   if (before.held.length === 0) return before.held;
   const isCounted = objectsIn(
     planned.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
@@ -173,7 +175,7 @@ function stillHeld(input: GuardInput): readonly HeldDeletion[] {
     const stays: ObjectLookup = (cluster, placement, key) =>
       isLeaving(cluster, placement, key) &&
       (held.because === "foreign" || !isReleased(cluster, placement, key)) &&
-      !(isCalledOff(cluster, placement) && isCounted(cluster, placement, key)) &&
+      !(isRemovalCancelled(cluster, placement) && isCounted(cluster, placement, key)) &&
       !(held.because === "foreign" && renewed(cluster, placement, key));
     const groups = held.groups.flatMap((group): DeletionGroup[] => remaining(group, stays));
     if (groups.length === 0) return [];
@@ -185,16 +187,16 @@ function stillHeld(input: GuardInput): readonly HeldDeletion[] {
 }
 
 /** What holds other objects by now than a set says that is about them. */
-function outdated(sets: readonly HeldDeletion[], occupied: readonly Occupied[]): ObjectLookup {
-  const foreign = sets.filter((it) => it.because === "foreign").map((set) => ({ set, along: alongIn([set]) }));
+function outdated(sets: readonly HeldDeletion[], occupied: readonly HoldsOthers[]): ObjectLookup {
+  const withOthers = sets.filter((it) => it.because === "foreign").map((set) => ({ set, along: othersBySet([set]) }));
   return objectsIn(
     occupied.flatMap((it) => {
       const { cluster, placement, id } = it;
-      const isTold = foreign.some(({ set, along }) => {
+      const isListed = withOthers.some(({ set, along }) => {
         const listed = along(cluster, placement, objectKey(id));
-        return listed !== null && stillTells(set, listed, it);
+        return listed !== null && listsCurrentOthers(set, listed, it);
       });
-      return isTold ? [] : [{ placement, clusters: [cluster], objects: [id] }];
+      return isListed ? [] : [{ placement, clusters: [cluster], objects: [id] }];
     }),
   );
 }

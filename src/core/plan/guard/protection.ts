@@ -1,5 +1,4 @@
-import type { Json } from "../../model/json.ts";
-import { digestOf } from "../../model/json.ts";
+import { digestOf, type Json } from "../../model/json.ts";
 import type { ChangeRequest, PlacementRecord } from "../../model/ledger.ts";
 import type { ObjectId } from "../../model/manifest.ts";
 import type { Reason } from "../../model/plan.ts";
@@ -7,9 +6,15 @@ import type { ProtectedTarget, Request, Trust } from "../../model/trust.ts";
 import { type ClusterName, compareText, type Digest } from "../../model/value.ts";
 import { protectionRule, targetsReached } from "../../trust/protected.ts";
 import { isMetBy } from "../../trust/rules.ts";
-import { type AskedChange, askedFor, changing, isWhatWasAsked, namesWhoIsThere } from "../approval/asked-change.ts";
+import {
+  type ChangeRequestResult,
+  isAsRequested,
+  namesCurrentClusters,
+  nextChangeRequest,
+  outsideRuns,
+} from "../approval/change-request.ts";
 import { isUnknown, protectedCluster } from "../approval/former-names.ts";
-import { isCompromised, rulesDigest } from "../approval/terms.ts";
+import { isCompromised, rulesDigest } from "../approval/request-rules.ts";
 import { carriedObjects } from "../moves/begin.ts";
 import type { PlanContext } from "../moves/context.ts";
 import { leavesOf, sameLeaves } from "../moves/leaves.ts";
@@ -43,7 +48,7 @@ interface Writable {
   readonly unasked: Set<ClusterName>;
 }
 
-interface Grounds {
+interface ApprovalLookup {
   readonly trust: Trust;
   /** Requests that were looked at: one look for all clusters of a placement. */
   readonly approved: Map<ChangeRequest, Request | null>;
@@ -66,9 +71,9 @@ function hold(move: Move, { unasked }: Writable): boolean {
 const isBehindClosedGate = ({ gate }: Move): boolean =>
   gate?.hasApprovalTask === true && gate.request?.approval == null;
 
-function judge(move: Move, { asked, unasked }: Writable, grounds: Grounds): boolean {
+function judge(move: Move, { asked, unasked }: Writable, lookup: ApprovalLookup): boolean {
   const { cluster } = move.binding;
-  const { trust, context } = grounds;
+  const { trust, context } = lookup;
   // What cannot be rendered does not begin, and nobody can be asked about it.
   if (move.to?.rendering()?.kind === "failed") return true;
   if (isUnknown(cluster, context.ledger)) {
@@ -76,7 +81,7 @@ function judge(move: Move, { asked, unasked }: Writable, grounds: Grounds): bool
     if (!isFree && !isBehindClosedGate(move)) unasked.add(cluster);
     return isFree;
   }
-  const targets = targetsOf(move, manifestsOf(move), trust, context);
+  const targets = reachedTargets(move, manifestsOf(move), trust, context);
   if (targets.length === 0) return true;
   // What is approved in this very pass is acted upon in the next one, and is nobody else's question until then.
   if (isBehindClosedGate(move)) return false;
@@ -84,7 +89,7 @@ function judge(move: Move, { asked, unasked }: Writable, grounds: Grounds): bool
   if (gate !== null && targets.every((it) => isMetBy(protectionRule(it), gate))) return true;
   const wanted = protectedMove(move, targets, context);
   // Of two that want something else, the first one decides: the newest run goes first.
-  const first = asked.get(cluster) ?? { ...wanted, isGranted: isGranted(move, wanted, grounds) };
+  const first = asked.get(cluster) ?? { ...wanted, isGranted: isGranted(move, wanted, lookup) };
   asked.set(cluster, first);
   return first.isGranted && first.digest === wanted.digest && sameLeaves(first.leaves, wanted.leaves);
 }
@@ -104,7 +109,7 @@ const contentOf = ({ to }: Move): Digest | null =>
   to === null ? null : digestOf([to.target.digest, to.target.applyStrategy as unknown as Json]);
 
 /** The protected targets that a change reaches, by what is there and by what it brings. */
-export const targetsOf = (
+export const reachedTargets = (
   { record, binding }: Pick<Move, "record" | "binding">,
   brought: Brought,
   trust: Pick<Trust, "protectedTargets">,
@@ -145,12 +150,12 @@ const namespaceOf = ({ group, kind, namespace, name }: ObjectId): string | null 
 function isGranted(
   { record, binding }: Move,
   { targets, ...wanted }: Omit<ProtectedMove, "isGranted">,
-  { trust, approved, context }: Grounds,
+  { trust, approved, context }: ApprovalLookup,
 ): boolean {
   // What was approved goes no further either while nobody's word counts (`plan/README.md#d-6`).
   if (context.consent.closed !== null) return false;
   const { change } = record;
-  if (change === null || !isWhatWasAsked(change, binding.cluster, wanted)) return false;
+  if (change === null || !isAsRequested(change, binding.cluster, wanted)) return false;
   const known = approved.get(change);
   const request = known === undefined ? approvedRequest(record, change, trust, context) : known;
   approved.set(change, request);
@@ -167,9 +172,9 @@ function approvedRequest(
   const { request } = change;
   const stands =
     request?.approval != null &&
-    request.rules === rulesDigest(trust, changing) &&
+    request.rules === rulesDigest(trust, outsideRuns) &&
     !isCompromised(request.approval, trust) &&
-    namesWhoIsThere(record, change, request, ledger);
+    namesCurrentClusters(record, change, request, ledger);
   return stands ? request : null;
 }
 
@@ -177,22 +182,26 @@ function approvedRequest(
 export const isAnyAsked = ({ asked, unasked }: Guarded): boolean => asked.size + unasked.size > 0;
 
 /** What a placement asks people for, once all of its moves of this pass were judged; its request as it stands otherwise. */
-export function changeOf(record: PlacementRecord, { asked, unasked }: Guarded, context: PlanContext): AskedChange {
+export function changeOf(
+  record: PlacementRecord,
+  { asked, unasked }: Guarded,
+  context: PlanContext,
+): ChangeRequestResult {
   const { record: trust } = context.consent;
   if (!isAnythingProtected(context)) return { change: null, reasons: [], wakeAt: null };
   if (trust === null)
-    return { change: record.change, reasons: unaskedReasons(record, unasked, nobodyKnows), wakeAt: null };
-  const it = askedFor(record, asked, trust, context);
-  const unreached = unaskedReasons(record, unasked, whoIsThat).map(
+    return { change: record.change, reasons: unaskedReasons(record, unasked, notYetTrusted), wakeAt: null };
+  const it = nextChangeRequest(record, asked, trust, context);
+  const unreached = unaskedReasons(record, unasked, notYetReached).map(
     (reason) => ({ ...reason, isUnreached: true }) as const,
   );
   return { ...it, reasons: [...it.reasons, ...unreached] };
 }
 
-const nobodyKnows = "nobody knows what is protected until trust/root.yaml is the one that the trust anchor names";
+const notYetTrusted = "what is protected is unknown until trust/root.yaml is the one that the trust anchor names";
 
 /** Nobody is asked about a cluster that may turn out to be another one than people think. */
-const whoIsThat =
+const notYetReached =
   "nothing comes to protected namespaces there before the first contact, which may show a cluster that is protected under another name";
 
 /** What waits and cannot be asked for. */

@@ -9,7 +9,7 @@ import { type ClusterName, earliest, type Instant } from "../../model/value.ts";
 import type { Selection } from "../../render/select.ts";
 import type { Readiness } from "../../rollout/readiness.ts";
 import { placementVerdicts } from "../../status/placement-conditions.ts";
-import type { AskedChange } from "../approval/asked-change.ts";
+import type { ChangeRequestResult } from "../approval/change-request.ts";
 import { changeOf, isAnyAsked } from "../guard/protection.ts";
 import type { PlanContext } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
@@ -110,7 +110,7 @@ export const suspended = (before: PlacementRecord, context: PlanContext): Placem
 function concluded(
   before: PlacementRecord | null,
   rollout: RolloutResult,
-  asked: AskedChange,
+  asked: ChangeRequestResult,
   context: PlanContext,
 ): PlacementResult {
   const { record, begun, counted, guarded } = rollout.progress;

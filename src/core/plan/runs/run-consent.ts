@@ -8,9 +8,9 @@ import { requestDigest } from "../../rollout/run-gates.ts";
 import { type RequestSubject, rulesFor } from "../../trust/protected.ts";
 import { answerTo } from "../approval/consent.ts";
 import { nonceOf } from "../approval/nonce.ts";
-import { type Asking, isCompromised, rulesDigest } from "../approval/terms.ts";
+import { isCompromised, type RequestScope, rulesDigest } from "../approval/request-rules.ts";
 import { authorsOfRun, noAuthors } from "../authors/authors.ts";
-import { targetsOf } from "../guard/protection.ts";
+import { reachedTargets } from "../guard/protection.ts";
 import type { PlanContext } from "../moves/context.ts";
 import { targetRendering } from "../moves/version.ts";
 import { plannedTarget } from "./run-moves.ts";
@@ -28,7 +28,7 @@ export function runConsents(run: RunRecord, record: PlacementRecord | null, cont
       if (trust === null || record === null) return unsigned;
       const ages = rulesOf(stage, when)(trust.trust).map((it) => it.maxAge);
       return {
-        rules: rulesDigest(trust.trust, askingOf(run, stage, when)),
+        rules: rulesDigest(trust.trust, requestScope(run, stage, when)),
         maxAge: ages.length === 0 ? null : (Math.min(...ages) as DurationMs),
         authors: () => authorsOfRun(run, record, { ...context, trust }),
       };
@@ -43,7 +43,7 @@ export function runConsents(run: RunRecord, record: PlacementRecord | null, cont
  * Whether a request names what it stands at: somebody may have written another one's digest there
  * (`trust/README.md#t-21`).
  */
-function isOwn(gate: Gate, { run, stage, when }: Omit<GatePlace, "record">, fleet: string): boolean {
+function isOwn(gate: Gate, { run, stage, when }: Omit<RunGate, "record">, fleet: string): boolean {
   // Without trust nothing is proven anyway, and requests of earlier versions stand.
   if (gate.rules === null || run.plan === null) return true;
   const { root } = run.plan;
@@ -62,7 +62,7 @@ type When = "before" | "after";
 
 const unsigned: RequestRules = { rules: null, maxAge: null, authors: () => noAuthors };
 
-const askingOf = ({ spec }: RunRecord, { name }: PlannedStage, when: When): Asking => ({
+const requestScope = ({ spec }: RunRecord, { name }: PlannedStage, when: When): RequestScope => ({
   placement: spec.placement,
   stage: name,
   // Behind a stage nothing of it changes any more.
@@ -70,7 +70,7 @@ const askingOf = ({ spec }: RunRecord, { name }: PlannedStage, when: When): Aski
 });
 
 /** One gate of a run, and the placement that it is about. */
-export interface GatePlace {
+export interface RunGate {
   readonly run: RunRecord;
   readonly record: PlacementRecord | null;
   readonly stage: PlannedStage;
@@ -79,7 +79,7 @@ export interface GatePlace {
 
 /** What an approval of a gate is about: the stage, and whatever of protected targets its clusters would change. */
 export const gateSubject = (
-  { run, record, stage, when }: GatePlace,
+  { run, record, stage, when }: RunGate,
   trust: Pick<Trust, "protectedTargets">,
   context: PlanContext,
 ): RequestSubject => ({
@@ -106,7 +106,7 @@ function reached(
     const rendering = targetRendering({ cluster: planned.cluster, target }, record, context);
     // What cannot be rendered now may be anything, once it can be.
     const manifests = rendering?.kind === "rendered" ? rendering.manifests : [{ id: anything }];
-    for (const it of targetsOf({ record, binding }, manifests, trust, context)) targets.add(it);
+    for (const it of reachedTargets({ record, binding }, manifests, trust, context)) targets.add(it);
   }
   return trust.protectedTargets.filter((it) => targets.has(it));
 }

@@ -3,8 +3,8 @@ import { askedFolder, askedPath, renderedFolder, renderedPath } from "../../../c
 import { renderedText } from "../../../core/ledger/output.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
 import type { BlobId, Commit, Instant } from "../../../core/model/value.ts";
-import { askedPlacement, asksIn } from "../../../core/plan/approval/ask.ts";
-import { openIn, sharesOf } from "../../../core/plan/approval/asked-content.ts";
+import { requestedPlacement, requestsIn } from "../../../core/plan/approval/approval-request.ts";
+import { requestedContents, unansweredRequests } from "../../../core/plan/approval/request-content.ts";
 import { requestFolder } from "../../../core/report/request-page.ts";
 import { readApprovalView } from "../approval-content.ts";
 import { readArchive } from "../archive.ts";
@@ -64,15 +64,15 @@ async function askedAmiss(
   standing: Map<string, BlobId>,
 ): Promise<readonly string[]> {
   const amiss: string[] = [];
-  for (const ask of openIn(ledger)) {
+  for (const ask of unansweredRequests(ledger)) {
     const { moves } = await readApprovalView(repository, commit, ask, ledger);
-    const placement = askedPlacement(ask, ledger)?.key;
-    for (const { clusters } of sharesOf(ask)) {
+    const placement = requestedPlacement(ask, ledger)?.key;
+    for (const { clusters } of requestedContents(ask)) {
       const path = placement === undefined ? "" : askedPath(requestFolder(ask), clusters[0], placement);
       if (standing.has(path) && moves.get(clusters[0])?.after == null) amiss.push(path);
     }
   }
-  const folders = asksIn(ledger).map(requestFolder);
+  const folders = requestsIn(ledger).map(requestFolder);
   for (const path of [...standing.keys()]) if (folders.some((it) => path.startsWith(it))) standing.delete(path);
   return amiss;
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { known } from "../../../../src/core/model/assert.ts";
 import type { ApprovalFile } from "../../../../src/core/model/trust.ts";
 import type { BlobId } from "../../../../src/core/model/value.ts";
-import { hearingAfter } from "../../../../src/core/plan/approval/answer-order.ts";
+import { answerRecorder } from "../../../../src/core/plan/approval/answer-order.ts";
 import { approvalNamespace } from "../../../../src/core/trust/judge-approval.ts";
 import type { World } from "../../../world.ts";
 import { ssh } from "../../trust/scene.ts";
@@ -145,7 +145,7 @@ describe("T-43: what was judged and then taken away", () => {
       proofs: [{ evidence: "detached", key: "k" }],
       at: world.now,
     } as const;
-    const again = hearingAfter(world.head.answers.values())({ ...record, file: signed(world), judgement });
+    const again = answerRecorder(world.head.answers.values())({ ...record, file: signed(world), judgement });
     expect(again.judgement).toMatchObject({ kind: "denied", code: "FLT1212" });
   });
 

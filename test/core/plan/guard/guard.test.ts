@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import type { DeletionLedger } from "../../../../src/core/model/deletion.ts";
 import { type ObjectKey, objectIdOf } from "../../../../src/core/model/manifest.ts";
 import type { ClusterName, Commit, Digest, PlacementKey } from "../../../../src/core/model/value.ts";
-import { deletionDigest, type Grounds } from "../../../../src/core/plan/guard/deletion-digest.ts";
+import { deletionDigest, type LedgerBefore } from "../../../../src/core/plan/guard/deletion-digest.ts";
 import {
   extentOf,
   type GuardInput,
   judgeDeletions,
   type PlannedDeletion,
 } from "../../../../src/core/plan/guard/judge-deletions.ts";
-import type { Occupied } from "../../../../src/core/plan/guard/occupied.ts";
+import type { HoldsOthers } from "../../../../src/core/plan/guard/others-objects.ts";
 import { keyOf } from "../../../intent.ts";
 
 const web = "web" as PlacementKey;
@@ -37,17 +37,17 @@ const doom = (cluster: string, key: ObjectKey, whole: boolean): PlannedDeletion 
   cluster: cluster as ClusterName,
   placement: web,
   id: objectIdOf(key),
-  whole,
+  wholePlacement: whole,
 });
 
 /** The record before: `web` on every member, with a target of some sequence. */
-const groundsAt = (sequence: number): Grounds =>
+const groundsAt = (sequence: number): LedgerBefore =>
   ({
     clusters: new Map(["m1", "m2", "m3", "m4", "m5"].map((it) => [it, { kubeSystemUid: `uid-of-${it}` }])),
     placements: new Map([
       [web, { bindings: new Map(["m1", "m2"].map((it) => [it, { uid: it, target: { sequence } }])) }],
     ]),
-  }) as unknown as Grounds;
+  }) as unknown as LedgerBefore;
 
 const input = (more: Partial<GuardInput>): GuardInput => ({
   before: nothingYet,
@@ -58,10 +58,10 @@ const input = (more: Partial<GuardInput>): GuardInput => ({
   objectsOn: () => 10,
   confirmations: new Set(),
   occupied: [],
-  grounds: groundsAt(1),
+  ledgerBefore: groundsAt(1),
   isLeaving: () => true,
   isReleased: () => false,
-  isCalledOff: () => false,
+  isRemovalCancelled: () => false,
   ...more,
 });
 
@@ -158,7 +158,7 @@ describe("a digest says what would go, why, and under which decisions it was car
   const objects = planned("m1 11", "m2 1");
   const set = { because: "bounds", objects, others: [] } as const;
   const grounds = groundsAt(1);
-  const digestIn = (more: Partial<Parameters<typeof deletionDigest>[0]>, of: Grounds = grounds): Digest =>
+  const digestIn = (more: Partial<Parameters<typeof deletionDigest>[0]>, of: LedgerBefore = grounds): Digest =>
     deletionDigest({ ...set, ...more }, of, () => false);
   const theirs = (uid: string) => [
     { placement: web, cluster: "m1" as ClusterName, id: objectIdOf(keyOf("Namespace", "web")), objects: [other(uid)] },
@@ -238,10 +238,10 @@ describe("confirmations", () => {
     const free = judgeDeletions(input({ before: held, confirmations: confirmed }));
     const gone = { before: free, isLeaving: () => false };
     expect(outcomesOf(judgeDeletions(input(gone)))).toEqual(["used"]);
-    expect(outcomesOf(judgeDeletions(input({ ...gone, grounds: groundsAt(2) })))).toEqual([]);
-    expect(outcomesOf(judgeDeletions(input({ ...gone, grounds: groundsAt(2), confirmations: confirmed })))).toEqual([
-      "used",
-    ]);
+    expect(outcomesOf(judgeDeletions(input({ ...gone, ledgerBefore: groundsAt(2) })))).toEqual([]);
+    expect(
+      outcomesOf(judgeDeletions(input({ ...gone, ledgerBefore: groundsAt(2), confirmations: confirmed }))),
+    ).toEqual(["used"]);
     const early = judgeDeletions(input({ confirmations: confirmed }));
     expect(outcomesOf(judgeDeletions(input({ before: early })))).toEqual([]);
   });
@@ -263,7 +263,12 @@ describe("confirmations", () => {
 
   test("what was called off and goes all the same is asked for anew", () => {
     const free = judgeDeletions(input({ before: held, confirmations: confirmed }));
-    const back = input({ before: free, confirmations: confirmed, isCalledOff: () => true, grounds: groundsAt(2) });
+    const back = input({
+      before: free,
+      confirmations: confirmed,
+      isRemovalCancelled: () => true,
+      ledgerBefore: groundsAt(2),
+    });
     const again = judgeDeletions({ ...back, planned: go });
     expect(outcome(again)).toBe("none; held 12 on m1,m2");
     expect(digestsOf(again)).not.toEqual(digestsOf(held));
@@ -281,7 +286,7 @@ describe("confirmations", () => {
 
 describe("objects of others in a namespace (D 3, D 4)", () => {
   const space = keyOf("Namespace", "web");
-  const occupied = (uids: readonly string[], count = uids.length, cluster = "m1"): Occupied => ({
+  const occupied = (uids: readonly string[], count = uids.length, cluster = "m1"): HoldsOthers => ({
     cluster: cluster as ClusterName,
     placement: web,
     id: objectIdOf(space),

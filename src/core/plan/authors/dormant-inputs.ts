@@ -10,15 +10,15 @@ import type { Intent } from "../../model/intent.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import type { Placement } from "../../model/placement.ts";
 import { selectResources } from "../../render/select.ts";
-import { actingRules, type Decided, ruleDigest } from "./decided.ts";
-import { type Course, isUnder } from "./inputs.ts";
+import { actingRules, type ClusterContent, ruleDigest } from "./cluster-content.ts";
+import { type ClusterUpdate, isUnder } from "./inputs.ts";
 
 /**
  * What a decision reads that the one before did not, although it may have stood there for long: an override that begins
  * to match, a label that is looked at for the first time, an object that is selected now. Nobody was asked about these
  * when they were written, so whoever wrote them is asked for from the beginning (`trust/README.md#t-40`).
  */
-export interface Sleeper {
+export interface DormantInput {
   /** Where it stands. */
   readonly key: ObjectKey;
   /** What wakes of a version of that document; null: nothing was there. */
@@ -27,10 +27,10 @@ export interface Sleeper {
   readonly isObject?: true;
 }
 
-/** The sleepers of a course; none where nothing was decided before: then all of it is looked for from the beginning. */
-export function sleepersOf(course: Course): readonly Sleeper[] {
-  const { carried, wanted, run, clusters } = course;
-  const own: readonly Sleeper[] =
+/** The sleepers of a update; none where nothing was decided before: then all of it is looked for from the beginning. */
+export function dormantInputs(update: ClusterUpdate): readonly DormantInput[] {
+  const { carried, wanted, run, clusters } = update;
+  const own: readonly DormantInput[] =
     run === null
       ? []
       : [
@@ -43,77 +43,81 @@ export function sleepersOf(course: Course): readonly Sleeper[] {
   const labels = [...wanted.lookedAt].filter((it) => !carried.lookedAt.has(it));
   return [
     ...own,
-    ...objectsAmong(carried, wanted).map((key): Sleeper => ({ key, read: wholly, isObject: true })),
-    ...overridesAmong(carried, wanted),
-    ...[...clusters].flatMap((it) => labels.map((label) => ({ key: clusterDocumentKey(it), read: labelled(label) }))),
-    ...widened(course, carried, wanted),
+    ...newObjects(carried, wanted).map((key): DormantInput => ({ key, read: readAll, isObject: true })),
+    ...newOverrides(carried, wanted),
+    ...[...clusters].flatMap((it) => labels.map((label) => ({ key: clusterDocumentKey(it), read: readLabel(label) }))),
+    ...newSelectorsAndRoots(update, carried, wanted),
   ];
 }
 
-const wholly: Sleeper["read"] = ({ said }) =>
+const readAll: DormantInput["read"] = ({ said }) =>
   said.kind === "manifest" ? said.digest : said.kind === "override" ? JSON.stringify(said.override.spec) : null;
 
-const labelled =
-  (label: string): Sleeper["read"] =>
+const readLabel =
+  (label: string): DormantInput["read"] =>
   ({ said }) =>
     said.kind === "cluster" ? (said.cluster.labels[label] ?? null) : null;
 
 /** What is there, or not, and has nothing about it that could change. */
-const there = (isThere: boolean): string | null => (isThere ? "there" : null);
+const presence = (isThere: boolean): string | null => (isThere ? "there" : null);
 
-function objectsAmong(carried: Decided, wanted: Decided): readonly ObjectKey[] {
+function newObjects(carried: ClusterContent, wanted: ClusterContent): readonly ObjectKey[] {
   const known = new Set(carried.resources.map((it) => objectKey(it.id)));
   return wanted.resources.map((it) => objectKey(it.id)).filter((it) => !known.has(it));
 }
 
 /** Overrides that act now and did not; of those that did, the rules for which that is so. */
-function overridesAmong(carried: Decided, wanted: Decided): readonly Sleeper[] {
-  return wanted.overrides.flatMap((it): readonly Sleeper[] => {
+function newOverrides(carried: ClusterContent, wanted: ClusterContent): readonly DormantInput[] {
+  return wanted.overrides.flatMap((it): readonly DormantInput[] => {
     const key = overrideDocumentKey({ namespace: it.namespace, name: it.override });
     const before = carried.overrides.find((old) => old.namespace === it.namespace && old.override === it.override);
-    if (before === undefined) return [{ key, read: wholly }];
+    if (before === undefined) return [{ key, read: readAll }];
     const known = new Set(actingRules(before, carried.labels));
     const awake = actingRules(it, wanted.labels).filter((rule) => !known.has(rule));
     return awake.map((rule) => ({
       key,
       read: ({ said }) =>
-        there(said.kind === "override" && said.override.spec.rules.some((own) => ruleDigest(own) === rule)),
+        presence(said.kind === "override" && said.override.spec.rules.some((own) => ruleDigest(own) === rule)),
     }));
   });
 }
 
 /** Selectors and roots that hold something now and held nothing then. */
-function widened({ subject: { intent, record } }: Course, carried: Decided, wanted: Decided): readonly Sleeper[] {
+function newSelectorsAndRoots(
+  { subject: { intent, record } }: ClusterUpdate,
+  carried: ClusterContent,
+  wanted: ClusterContent,
+): readonly DormantInput[] {
   const known = new Set(carried.resources.map((it) => objectKey(it.id)));
   const fresh = wanted.resources.filter((it) => !known.has(objectKey(it.id)));
   if (fresh.length === 0) return [];
   const placement = intent.placements.get(record.key);
-  const selectors = placement === undefined ? [] : awakeSelectors(placement, intent, known);
+  const selectors = placement === undefined ? [] : newSelectors(placement, intent, known);
   const roots = intent.fleet.roots.filter(
     (root) => fresh.some((it) => isUnder(it.path, [root])) && !carried.resources.some((it) => isUnder(it.path, [root])),
   );
   return [
     ...selectors.map(
-      (selector): Sleeper => ({
+      (selector): DormantInput => ({
         key: placementDocumentKey(record),
         read: ({ said }) =>
-          there(
+          presence(
             said.kind === "placement" &&
               said.placement.spec.resourceSelectors.some((it) => JSON.stringify(it) === selector),
           ),
       }),
     ),
     ...roots.map(
-      (root): Sleeper => ({
+      (root): DormantInput => ({
         key: fleetDocumentKey,
-        read: ({ said }) => there(said.kind === "fleet" && said.fleet.roots.includes(root)),
+        read: ({ said }) => presence(said.kind === "fleet" && said.fleet.roots.includes(root)),
       }),
     ),
   ];
 }
 
 /** The selectors that select something, and nothing of what is known. */
-function awakeSelectors(placement: Placement, intent: Intent, known: ReadonlySet<ObjectKey>): readonly string[] {
+function newSelectors(placement: Placement, intent: Intent, known: ReadonlySet<ObjectKey>): readonly string[] {
   return placement.spec.resourceSelectors.flatMap((it) => {
     const alone = { ...placement, spec: { ...placement.spec, resourceSelectors: [it] } };
     const selection = selectResources(alone, intent);

@@ -6,20 +6,23 @@ import type { World } from "../../model/plan.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
 
 /**
- * A Namespace or definition that its member did not give up, because it holds objects of others (`plan/README.md#d-4`).
+ * A Namespace or CustomResourceDefinition that its member did not delete, because it holds objects of others (`plan/README.md#d-4`).
  */
-export interface Occupied {
+export interface HoldsOthers {
   readonly cluster: ClusterName;
   readonly placement: PlacementKey;
   readonly id: ObjectId;
   readonly found: ForeignObjects;
 }
 
-/** What members say that they did not give up, with what it holds of others. */
-export function occupiedIn({ placements }: Ledger, { observed }: Pick<World, "observed">): readonly Occupied[] {
-  const all: Occupied[] = [];
+/** What members report as not deleted because of others' objects, with those objects. */
+export function refusedForOthers(
+  { placements }: Ledger,
+  { observed }: Pick<World, "observed">,
+): readonly HoldsOthers[] {
+  const all: HoldsOthers[] = [];
   for (const [placement, { bindings }] of placements)
-    for (const { cluster, leaving, removal } of leavingIn(bindings)) {
+    for (const { cluster, leaving, removal } of bindingsWithLeaving(bindings)) {
       // What is abandoned takes nothing along.
       if (removal?.propagation === "Abandon") continue;
       const seen = observed.get(cluster);
@@ -35,22 +38,22 @@ export function occupiedIn({ placements }: Ledger, { observed }: Pick<World, "ob
 }
 
 /** The bindings of a placement from which something leaves. */
-export const leavingIn = remembered((bindings: PlacementRecord["bindings"]) =>
+export const bindingsWithLeaving = remembered((bindings: PlacementRecord["bindings"]) =>
   [...bindings.values()].filter((it) => it.leaving.length > 0),
 );
 
-/** Whether there are few enough of them for somebody to judge. */
-export const isListable = ({ found }: Occupied): boolean => found.count <= maxForeignObjects;
+/** Whether they are few enough for a person to review. */
+export const isListable = ({ found }: HoldsOthers): boolean => found.count <= maxForeignObjects;
 
-/** What may go along with an object, by the sets that name it; null where none of them is about others' objects. */
-export type AlongLookup = (
+/** Others' objects that may be deleted with an object, by the sets that name it; null where none of them does. */
+export type OthersLookup = (
   cluster: ClusterName,
   placement: PlacementKey,
   key: ObjectKey,
 ) => readonly ForeignObject[] | null;
 
-/** Looks up what of others may go along by a set. */
-export function alongIn(sets: readonly HeldDeletion[]): AlongLookup {
+/** Looks up the objects of others in held sets. */
+export function othersBySet(sets: readonly HeldDeletion[]): OthersLookup {
   const lists = new Map<string, readonly ForeignObject[]>();
   for (const { others } of sets)
     for (const { cluster, placement, id, objects } of others)
@@ -59,14 +62,18 @@ export function alongIn(sets: readonly HeldDeletion[]): AlongLookup {
 }
 
 /**
- * Whether a set still tells truly what goes along with an object. Before it is confirmed it shows exactly what is there;
+ * Whether a set still lists others' objects as they are. Before it is confirmed it has to list exactly what is there;
  * afterwards less may be there by now.
  */
-export function stillTells(set: HeldDeletion, listed: readonly ForeignObject[], { found }: Occupied): boolean {
+export function listsCurrentOthers(
+  set: HeldDeletion,
+  listed: readonly ForeignObject[],
+  { found }: HoldsOthers,
+): boolean {
   const isListed = (it: ForeignObject): boolean => listed.some((other) => sameOther(it, other));
   if (found.count !== found.objects.length || !found.objects.every(isListed)) return false;
   return set.confirmed || listed.length === found.objects.length;
 }
 
-/** Whether it is the same object, and not one of the same name that was made since. */
+/** Whether it is the same object, not a new one of the same name. */
 const sameOther = (a: ForeignObject, b: ForeignObject): boolean => a.uid === b.uid && objectKey(a) === objectKey(b);

@@ -4,7 +4,7 @@ import type { BlobId, Commit } from "../../model/value.ts";
 import { reachable } from "./ancestry.ts";
 
 /** Where a merge is looked at. */
-export interface MergeScene {
+export interface MergeContext {
   readonly facts: readonly CommitFact[];
   readonly commits: History["commits"];
   /** What stands at a path at the head. */
@@ -17,17 +17,17 @@ export interface MergeScene {
  * Whether a merge leaves out what one of its sides changed, in a file that is in the end as another side had it: that is
  * in none of the diffs against its parents, and whoever merged so made it.
  */
-export function dropsASide({ commit, parents, changes }: CommitFact, scene: MergeScene): boolean {
-  const { facts, commits } = scene;
+export function dropsParentChanges({ commit, parents, changes }: CommitFact, context: MergeContext): boolean {
+  const { facts, commits } = context;
   const listed = new Set(changes.map((it) => it.path));
   const sides = parents.map((it) => reachable([it], commits, new Set()));
   return sides.some((side, at) => {
     const isOwn = (it: Commit): boolean => side.has(it) && !sides.some((other, of) => of !== at && other.has(it));
     const own = facts.filter((it) => isOwn(it.commit));
     const paths = new Set(
-      own.flatMap((fact) => fact.changes.filter((it) => scene.matters(fact, it.path)).map((it) => it.path)),
+      own.flatMap((fact) => fact.changes.filter((it) => context.matters(fact, it.path)).map((it) => it.path)),
     );
-    return [...paths].some((path) => !listed.has(path) && !isKept(path, commit, own, scene));
+    return [...paths].some((path) => !listed.has(path) && !isKept(path, commit, own, context));
   });
 }
 
@@ -36,7 +36,7 @@ function isKept(
   path: string,
   merge: Commit,
   own: readonly CommitFact[],
-  { facts, commits, standing }: MergeScene,
+  { facts, commits, standing }: MergeContext,
 ): boolean {
   const touching = (it: CommitFact) => it.changes.find((change) => change.path === path);
   const last = own.filter(

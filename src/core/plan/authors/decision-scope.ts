@@ -5,13 +5,13 @@ import type { Placement } from "../../model/placement.ts";
 import type { Labels } from "../../model/value.ts";
 import { labelsLookedAt, overridesOf } from "../../render/applicable-overrides.ts";
 import { selectResources } from "../../render/select.ts";
-import type { Course } from "./inputs.ts";
+import type { ClusterUpdate } from "./inputs.ts";
 
 /**
  * All that a decision could have met since the one in force: what is carried, what is wanted, and what came and went in
  * between. What nobody sees any more may have been what somebody was asked about (`trust/README.md#t-12`).
  */
-export interface Ground {
+export interface DecisionScope {
   /** The placement, as it is and as it was. */
   readonly placements: readonly Pick<Placement, "spec">[];
   readonly resources: readonly { readonly id: VersionedId }[];
@@ -25,7 +25,10 @@ export interface Ground {
 type Manifest = Extract<PastContent, { kind: "manifest" }>;
 
 /** Lays out the ground of a course, given every document that anybody changed since. */
-export function groundOf({ subject, clusters, carried, wanted }: Course, past: readonly PastDocument[]): Ground {
+export function decisionScope(
+  { subject, clusters, carried, wanted }: ClusterUpdate,
+  past: readonly PastDocument[],
+): DecisionScope {
   const { record, intent } = subject;
   const both = [carried, wanted].flatMap((it) => it ?? []);
   const own = placementDocumentKey(record);
@@ -75,8 +78,8 @@ const nowhere = { path: "", document: 0, line: 1, column: 1 };
 /** Whether any of these placements would select an object, were it there. */
 function selectorOf(
   placements: readonly Placement[],
-  { objects, scopes }: Course["subject"]["intent"],
-): Ground["selects"] {
+  { objects, scopes }: ClusterUpdate["subject"]["intent"],
+): DecisionScope["selects"] {
   const namespaces = [...objects].filter(([, { id }]) => id.kind === "Namespace" && id.group === "");
   const known = new Map<object, boolean>();
   const isSelected = ({ id, manifest, digest }: Manifest): boolean => {

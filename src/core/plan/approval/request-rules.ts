@@ -4,8 +4,8 @@ import type { Digest } from "../../model/value.ts";
 import { stageRules } from "../../trust/rules.ts";
 import { revokedBy } from "../../trust/signer.ts";
 
-/** What is asked for, as far as rules go. */
-export interface Asking {
+/** What decides which rules a request has to meet. */
+export interface RequestScope {
   /** Null together with `stage` for what no run does. */
   readonly placement: string | null;
   readonly stage: string | null;
@@ -18,7 +18,7 @@ export interface Asking {
  *
  * All that is protected goes in, whether it is reached or not: what a rollout reaches shrinks while it goes on.
  */
-export const rulesDigest = (trust: Trust, { placement, stage, isProtected }: Asking): Digest =>
+export const rulesDigest = (trust: Trust, { placement, stage, isProtected }: RequestScope): Digest =>
   digestOf({
     rules: (placement === null || stage === null ? [] : stageRules(trust, placement, stage)) as unknown as Json,
     targets: (isProtected ? trust.protectedTargets : []) as unknown as Json,

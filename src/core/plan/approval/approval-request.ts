@@ -7,11 +7,11 @@ import { type RequestSubject, targetsReached } from "../../trust/protected.ts";
 import { protectedCluster } from "./former-names.ts";
 import { changeDigest, gateDigest } from "./request-digest.ts";
 
-/** Something that people were asked for, as the ledger has it. */
-export type Ask = GateAsk | ChangeAsk;
+/** An approval request, as the ledger has it. */
+export type ApprovalRequest = GateApprovalRequest | ChangeApprovalRequest;
 
-/** An Approval task of a run. */
-export interface GateAsk {
+/** The request of an Approval task of a run. */
+export interface GateApprovalRequest {
   readonly kind: "gate";
   readonly run: RunRecord;
   readonly plan: RunPlan;
@@ -20,57 +20,59 @@ export interface GateAsk {
   readonly request: Request;
 }
 
-/** A placement's change of what is protected. */
-export interface ChangeAsk {
+/** A request to change what is protected, for a placement. */
+export interface ChangeApprovalRequest {
   readonly kind: "change";
   readonly record: PlacementRecord;
   readonly change: ChangeRequest;
   readonly request: Request;
 }
 
-/** Everything that a run has asked for, in the order of its stages. */
-export function gateAsks(run: RunRecord): readonly GateAsk[] {
+/** The requests of a run, in the order of its stages. */
+export function gateRequestsOf(run: RunRecord): readonly GateApprovalRequest[] {
   const { plan } = run;
   if (plan === null) return [];
   return plan.stages.flatMap((stage, at) =>
-    (["before", "after"] as const).flatMap((when): readonly GateAsk[] => {
+    (["before", "after"] as const).flatMap((when): readonly GateApprovalRequest[] => {
       const request = run.stages[at]?.[when] ?? null;
       return request === null ? [] : [{ kind: "gate", run, plan, stage, when, request }];
     }),
   );
 }
 
-/** What a placement asks for; null when it asks nothing. */
-export function changeAsk(record: PlacementRecord): ChangeAsk | null {
+/** The request of a placement; null when it has none. */
+export function changeRequestOf(record: PlacementRecord): ChangeApprovalRequest | null {
   const { change } = record;
   const request = change?.request ?? null;
   return change === null || request === null ? null : { kind: "change", record, change, request };
 }
 
-/** Everything that a ledger has asked for: runs first. */
-export const asksIn = ({ runs, placements }: Pick<Ledger, "runs" | "placements">): readonly Ask[] => [
-  ...[...runs.values()].flatMap(gateAsks),
-  ...[...placements.values()].flatMap((it) => changeAsk(it) ?? []),
+/** All requests in a ledger: those of runs first. */
+export const requestsIn = ({ runs, placements }: Pick<Ledger, "runs" | "placements">): readonly ApprovalRequest[] => [
+  ...[...runs.values()].flatMap(gateRequestsOf),
+  ...[...placements.values()].flatMap((it) => changeRequestOf(it) ?? []),
 ];
 
 /** Whether somebody may still answer. */
-export function askState(ask: Ask): "open" | "answered" | "moot" {
+export function requestState(ask: ApprovalRequest): "open" | "answered" | "moot" {
   if (ask.request.approval !== null) return "answered";
   return ask.kind === "gate" && ask.run.end !== null ? "moot" : "open";
 }
 
 /** The placement that it is about; null when it is no longer on record. */
-export const askedPlacement = (ask: Ask, { placements }: Pick<Ledger, "placements">): PlacementRecord | null =>
-  ask.kind === "change" ? ask.record : (placements.get(ask.run.spec.placement) ?? null);
+export const requestedPlacement = (
+  ask: ApprovalRequest,
+  { placements }: Pick<Ledger, "placements">,
+): PlacementRecord | null => (ask.kind === "change" ? ask.record : (placements.get(ask.run.spec.placement) ?? null));
 
 /**
  * Whether the record says just what its digest was made over: by the same function as the planner's
  * (`trust/README.md#t-21`).
  */
-export const isGenuine = (ask: Ask, ledger: Pick<Ledger, "fleet" | "clusters">): boolean =>
+export const isGenuine = (ask: ApprovalRequest, ledger: Pick<Ledger, "fleet" | "clusters">): boolean =>
   ask.request.digest === recomputed(ask, ledger);
 
-function recomputed(ask: Ask, ledger: Pick<Ledger, "fleet" | "clusters">): Digest {
+function recomputed(ask: ApprovalRequest, ledger: Pick<Ledger, "fleet" | "clusters">): Digest {
   if (ask.kind === "gate") return gateDigest(ledger.fleet, { ...ask, stage: ask.stage.name }, ask.request);
   return changeDigest(ledger, { ...ask.change, record: ask.record }, ask.request);
 }
@@ -81,8 +83,12 @@ function recomputed(ask: Ask, ledger: Pick<Ledger, "fleet" | "clusters">): Diges
  * A stage is taken to reach whatever the objects of the two versions reach, those included that an override drops: what
  * is shown may take one approval more than is needed, and never one less.
  */
-export function askSubject(ask: Ask, ledger: Ledger, trust: Pick<Trust, "protectedTargets">): RequestSubject {
-  const record = askedPlacement(ask, ledger);
+export function requestSubject(
+  ask: ApprovalRequest,
+  ledger: Ledger,
+  trust: Pick<Trust, "protectedTargets">,
+): RequestSubject {
+  const record = requestedPlacement(ask, ledger);
   if (ask.kind === "gate") {
     const clusters = ask.when === "after" ? [] : ask.stage.clusters.map((it) => it.cluster);
     const targets = record === null ? [] : reached(record, clusters, { to: ask.plan.resourceIndex, ledger, trust });
@@ -92,7 +98,7 @@ export function askSubject(ask: Ask, ledger: Ledger, trust: Pick<Trust, "protect
   return { placement: ask.record.key, stage: null, targets: reached(ask.record, all, { to: null, ledger, trust }) };
 }
 
-interface Reaching {
+interface ReachContext {
   /** Which version arrives; null where all of a cluster counts. */
   readonly to: number | null;
   readonly ledger: Ledger;
@@ -102,7 +108,7 @@ interface Reaching {
 function reached(
   record: PlacementRecord,
   clusters: readonly ClusterName[],
-  { to, ledger, trust }: Reaching,
+  { to, ledger, trust }: ReachContext,
 ): readonly ProtectedTarget[] {
   const targets = new Set<ProtectedTarget>();
   for (const name of clusters) {

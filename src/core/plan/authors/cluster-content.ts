@@ -12,7 +12,7 @@ import { snapshotOf } from "../../render/resource-snapshot.ts";
 import { plannedIn } from "../../rollout/run-plan.ts";
 
 /** What one cluster carries, or is to carry, and what that was decided by. */
-export interface Decided {
+export interface ClusterContent {
   readonly resources: readonly SnapshotResource[];
   /** Those that act on the cluster. */
   readonly overrides: readonly OverrideSnapshot[];
@@ -22,7 +22,7 @@ export interface Decided {
 }
 
 /** What is said about a placement on one cluster, as the ledger and the intent have it. */
-export interface Subject {
+export interface BindingSubject {
   readonly record: PlacementRecord;
   readonly binding: Pick<Binding, "cluster" | "target">;
   readonly intent: Intent;
@@ -32,10 +32,10 @@ export interface Subject {
 type Carried = Pick<Target, "resourceIndex" | "clusterOverrides" | "resourceOverrides" | "labels">;
 
 /** What a target, or a run's plan, was decided by. */
-function decidedBy(
+function contentBy(
   { resourceIndex, clusterOverrides, resourceOverrides, labels }: Carried,
-  { record, overrides, binding }: Subject,
-): Decided {
+  { record, overrides, binding }: BindingSubject,
+): ClusterContent {
   const names = new Set([...clusterOverrides, ...resourceOverrides]);
   const acting = overrides.filter((it) => names.has(overrideSnapshotKey(it)));
   const lookedAt = new Set([...Object.keys(labels), ...labelsLookedAt(acting, binding.cluster)]);
@@ -43,17 +43,17 @@ function decidedBy(
 }
 
 /** What the cluster carries; null when it carries nothing of the placement. */
-export const carriedBy = (subject: Subject): Decided | null =>
-  subject.binding.target === null ? null : decidedBy(subject.binding.target, subject);
+export const carriedBy = (subject: BindingSubject): ClusterContent | null =>
+  subject.binding.target === null ? null : contentBy(subject.binding.target, subject);
 
 /** What a run's plan gives a cluster; null when it gives it nothing. */
-export function plannedBy(plan: RunPlan, subject: Subject): Decided | null {
+export function plannedBy(plan: RunPlan, subject: BindingSubject): ClusterContent | null {
   const planned = plannedIn(plan).get(subject.binding.cluster);
-  return planned === undefined ? null : decidedBy({ ...planned, resourceIndex: plan.resourceIndex }, subject);
+  return planned === undefined ? null : contentBy({ ...planned, resourceIndex: plan.resourceIndex }, subject);
 }
 
 /** What the cluster is to carry by what the repository says now. */
-export function wantedBy({ record, binding, intent, overrides }: Subject): Decided {
+export function wantedBy({ record, binding, intent, overrides }: BindingSubject): ClusterContent {
   const { scopes } = intent;
   const labels = intent.clusters.get(binding.cluster)?.labels ?? { [memberNameLabel]: binding.cluster };
   const resources = record.resourceSnapshots.at(-1)?.resources ?? [];
@@ -70,7 +70,11 @@ export const actingRules = ({ spec }: Pick<OverrideSnapshot, "spec">, labels: La
 export const ruleDigest = (rule: OverrideRule): string => digestOf(rule as unknown as Json);
 
 /** Who is to carry what by the plan of a run, the newest first; null where no run says so. */
-export function plannedAs(content: string, { record, binding }: Subject, runs: Ledger["runs"]): RunPlan | null {
+export function planWithContent(
+  content: string,
+  { record, binding }: BindingSubject,
+  runs: Ledger["runs"],
+): RunPlan | null {
   const plans = [...runs.values()]
     .filter((it) => it.spec.placement === record.key && it.plan !== null)
     .sort((a, b) => b.since - a.since)

@@ -8,18 +8,18 @@ import type { Rendering } from "../../render/render.ts";
 import { contentDigest } from "../../render/resource-snapshot.ts";
 import { commitsBehind } from "../authors/authors.ts";
 import { contentOf, targetRendering, versionsOf } from "../moves/version.ts";
-import { type Ask, askedPlacement, askState, asksIn } from "./ask.ts";
+import { type ApprovalRequest, requestedPlacement, requestState, requestsIn } from "./approval-request.ts";
 
-/** Clusters that are asked to carry the same. */
-export interface AskedShare {
+/** Clusters that would carry the same content. */
+export interface RequestedContent {
   /** By name. */
   readonly clusters: readonly [ClusterName, ...ClusterName[]];
-  /** What the request says of it: of a gate the rendered manifests, of a change also how they are applied. */
+  /** Its digest in the request: for a gate, of the rendered manifests; for a change, also of how they are applied. */
   readonly content: Digest;
 }
 
-/** What clusters are asked to carry: all that share it are named once, by the first of each. */
-export function sharesOf(ask: Ask): readonly AskedShare[] {
+/** What clusters would carry: each content once, with its clusters, in the order of the first of them. */
+export function requestedContents(ask: ApprovalRequest): readonly RequestedContent[] {
   const contents: readonly (readonly [ClusterName, Digest | null])[] =
     ask.kind === "change"
       ? [...ask.change.clusters]
@@ -37,9 +37,9 @@ export function sharesOf(ask: Ask): readonly AskedShare[] {
 }
 
 /** What a request is about, as it was when people were asked. */
-export interface AskedContent {
-  readonly ask: Ask;
-  readonly shares: readonly (AskedShare & {
+export interface RequestDetails {
+  readonly ask: ApprovalRequest;
+  readonly contents: readonly (RequestedContent & {
     /** Null where it cannot be rendered any more, and of all but the first {@link mostShown}. */
     readonly manifests: readonly RenderedManifest[] | null;
     /** The first of its clusters carries nothing of the placement yet. */
@@ -49,32 +49,32 @@ export interface AskedContent {
   readonly commits: readonly Commit[];
 }
 
-/** Of so many different contents it is looked up what they are: where every cluster gets its own, nobody reads them all. */
+/** How many different contents are rendered: where every cluster gets its own, nobody reads them all. */
 export const mostShown = 20;
 
-/** What people are newly asked: requests that were not open before. */
-export function askedContents(after: Ledger, world: World): readonly AskedContent[] {
-  const known = new Set(openIn(world.ledger).map((it) => it.request.digest));
-  return openIn(after)
+/** The requests that were not open before this pass, with what they are about. */
+export function newRequestDetails(after: Ledger, world: World): readonly RequestDetails[] {
+  const known = new Set(unansweredRequests(world.ledger).map((it) => it.request.digest));
+  return unansweredRequests(after)
     .filter((it) => !known.has(it.request.digest))
     .map((ask) => ({
       ask,
-      shares: sharesOf(ask).map((share, at) => ({
+      contents: requestedContents(ask).map((share, at) => ({
         ...share,
         manifests: at < mostShown ? manifestsOf(ask, share, after, world) : null,
-        isNew: (askedPlacement(ask, after)?.bindings.get(share.clusters[0])?.target ?? null) === null,
+        isNew: (requestedPlacement(ask, after)?.bindings.get(share.clusters[0])?.target ?? null) === null,
       })),
       commits: commitsOf(ask, after, world),
     }));
 }
 
-/** Requests that somebody may still answer. */
-export const openIn = (ledger: Pick<Ledger, "runs" | "placements">): readonly Ask[] =>
-  asksIn(ledger).filter((it) => askState(it) === "open");
+/** The requests that are still open. */
+export const unansweredRequests = (ledger: Pick<Ledger, "runs" | "placements">): readonly ApprovalRequest[] =>
+  requestsIn(ledger).filter((it) => requestState(it) === "open");
 
-function commitsOf(ask: Ask, ledger: Ledger, world: World): readonly Commit[] {
+function commitsOf(ask: ApprovalRequest, ledger: Ledger, world: World): readonly Commit[] {
   const { trust, overrides } = ledger;
-  const record = askedPlacement(ask, ledger);
+  const record = requestedPlacement(ask, ledger);
   if (trust === null || record === null) return [];
   const judging = { world, ledger, trust, overrides, content: contentOf(world) };
   return commitsBehind(ask.kind === "gate" ? ask.run : ask.change.clusters, record, judging);
@@ -82,28 +82,28 @@ function commitsOf(ask: Ask, ledger: Ledger, world: World): readonly Commit[] {
 
 /** The manifests whose digest the request has; null where nothing renders to that now. */
 function manifestsOf(
-  ask: Ask,
-  { clusters: [cluster], content }: AskedShare,
+  ask: ApprovalRequest,
+  { clusters: [cluster], content }: RequestedContent,
   ledger: Ledger,
   world: World,
 ): readonly RenderedManifest[] | null {
-  const record = askedPlacement(ask, ledger);
+  const record = requestedPlacement(ask, ledger);
   const renderings = record === null ? [] : renderingsFor(ask, cluster, record, { ledger, world });
   for (const it of renderings)
     if (it?.kind === "rendered" && isOf(it.digest, ask, content, ledger)) return it.manifests;
   return null;
 }
 
-interface Scene {
+interface RenderInput {
   readonly ledger: Ledger;
   readonly world: World;
 }
 
 function* renderingsFor(
-  ask: Ask,
+  ask: ApprovalRequest,
   cluster: ClusterName,
   record: PlacementRecord,
-  { ledger, world }: Scene,
+  { ledger, world }: RenderInput,
 ): Generator<Rendering | null> {
   const context = { overrides: ledger.overrides, content: contentOf(world), world };
   const runs = ask.kind === "gate" ? [ask.run] : [...ledger.runs.values()];
@@ -130,7 +130,12 @@ function* renderingsFor(
 }
 
 /** Whether manifests with this digest are what a request says of a cluster. */
-function isOf(digest: Digest, ask: Ask, content: Digest, { placements, runs }: Pick<Ledger, "placements" | "runs">) {
+function isOf(
+  digest: Digest,
+  ask: ApprovalRequest,
+  content: Digest,
+  { placements, runs }: Pick<Ledger, "placements" | "runs">,
+) {
   if (ask.kind === "gate") return digest === content;
   const strategies = [
     placements.get(ask.record.key)?.spec.strategy.applyStrategy,
@@ -153,10 +158,10 @@ function readManifests(values: readonly Json[]): { readonly digest: Digest; read
 type Manifests = readonly RenderedManifest[];
 
 /** What was read from a file, if it is what a request was made over (`trust/README.md#t-21`); null otherwise. */
-export function genuineShare(
+export function genuineContent(
   values: readonly Json[],
-  ask: Ask,
-  { content }: AskedShare,
+  ask: ApprovalRequest,
+  { content }: RequestedContent,
   ledger: Pick<Ledger, "placements" | "runs">,
 ): Manifests | null {
   const read = readManifests(values);

@@ -1,14 +1,14 @@
 import type { Ledger } from "../../model/ledger.ts";
 import type { Digest } from "../../model/value.ts";
-import type { Asked, AskedFor } from "./answers.ts";
-import { gateAsks } from "./ask.ts";
+import type { IndexedRequest, RequestIndex } from "./answers.ts";
+import { gateRequestsOf } from "./approval-request.ts";
 
-/** Everything that a ledger has asked people for, by the digest that answers name, and by where it is asked. */
-export function askedIn({ runs, placements }: Pick<Ledger, "runs" | "placements">): Asked {
-  const digests = new Map<Digest, AskedFor>();
+/** All requests in a ledger, by the digest that answers name, and by the gate or change. */
+export function indexRequests({ runs, placements }: Pick<Ledger, "runs" | "placements">): RequestIndex {
+  const digests = new Map<Digest, IndexedRequest>();
   const places = new Map<string, string>();
   for (const run of runs.values())
-    for (const { stage, when, request: gate } of gateAsks(run)) {
+    for (const { stage, when, request: gate } of gateRequestsOf(run)) {
       const place = `run ${run.key}, ${when} stage ${stage.name}`;
       places.set(place, run.uid);
       const isOpen = gate.approval === null && run.end === null;

@@ -22,27 +22,27 @@ import { answerTo } from "./consent.ts";
 import { protectedCluster } from "./former-names.ts";
 import { nonceOf } from "./nonce.ts";
 import { changeDigest } from "./request-digest.ts";
-import { isCompromised, rulesDigest } from "./terms.ts";
+import { isCompromised, rulesDigest } from "./request-rules.ts";
 
-/** What becomes of a placement's request. */
-export interface AskedChange {
+/** The request of a placement after this pass, and why it waits. */
+export interface ChangeRequestResult {
   readonly change: ChangeRequest | null;
   readonly reasons: readonly Reason[];
   readonly wakeAt: Instant | null;
 }
 
-/** A change that no run makes: protection alone asks for that one. */
-export const changing = { placement: null, stage: null, isProtected: true } as const;
+/** A change outside of runs: only protection requires its approval. */
+export const outsideRuns = { placement: null, stage: null, isProtected: true } as const;
 
 /** What a placement asks for, and what people said to that, given all that it would change of what is protected. */
-export function askedFor(
+export function nextChangeRequest(
   record: PlacementRecord,
   asked: ReadonlyMap<ClusterName, ProtectedMove>,
   trust: TrustRecord,
   context: PlanContext,
-): AskedChange {
+): ChangeRequestResult {
   if (asked.size === 0) return { change: null, reasons: [], wakeAt: null };
-  const rules = rulesDigest(trust.trust, changing);
+  const rules = rulesDigest(trust.trust, outsideRuns);
   const standing = standingChange(record, asked, { rules, trust: trust.trust }, context);
   const waiting = [...asked].filter(([, it]) => !it.isGranted).map(([cluster]) => cluster);
   const wait = (digest: Digest | null, because: string): readonly Reason[] =>
@@ -56,30 +56,30 @@ export function askedFor(
   }
   if (standing.request === null) {
     const request = newRequest(record, standing, rules, { trust, context });
-    return { change: { ...standing, request }, reasons: wait(request.digest, notYet), wakeAt: oldAt(request) };
+    return { change: { ...standing, request }, reasons: wait(request.digest, notYet), wakeAt: renewAt(request) };
   }
   const { request } = standing;
-  const heard = heardOn(request, reached(standing, asked, trust.trust, context), record, { trust, context });
+  const heard = nextRequest(request, reached(standing, asked, trust.trust, context), record, { trust, context });
   const change = heard.request === request ? standing : { ...standing, request: heard.request };
   const reasons = heard.because === null ? [] : wait(heard.request?.digest ?? null, heard.because);
   return { change, reasons, wakeAt: heard.wakeAt };
 }
 
-/** What becomes of a request that was there before. */
-interface Heard {
-  /** Null where it is asked for anew. */
+/** What a pass makes of a request that was there before. */
+interface NextRequest {
+  /** Null where a new request replaces it. */
   readonly request: Request | null;
   /** Why it waits; null in the pass in which it is approved. */
   readonly because: string | null;
   readonly wakeAt: Instant | null;
 }
 
-function heardOn(
+function nextRequest(
   request: Request,
   targets: readonly ProtectedTarget[],
   { key }: PlacementRecord,
   { trust, context }: { readonly trust: TrustRecord; readonly context: PlanContext },
-): Heard {
+): NextRequest {
   const { now } = context.world;
   const { closed } = context.consent;
   if (request.approval !== null) {
@@ -96,16 +96,16 @@ function heardOn(
     return { request, because, wakeAt: expires };
   }
   const because = answer.kind === "void" ? answer.because : notYet;
-  // While nobody's word counts nobody is asked anew: a rejection would be forgotten over that.
+  // While no answer counts, keep the request: replacing it would drop a rejection.
   if (closed !== null || now >= expires) return { request, because, wakeAt: null };
-  if (now >= oldAt(request)) return { request: null, because: "it is asked for anew", wakeAt: null };
-  return { request, because, wakeAt: earliest(oldAt(request), expires) };
+  if (now >= renewAt(request)) return { request: null, because: "it is asked for anew", wakeAt: null };
+  return { request, because, wakeAt: earliest(renewAt(request), expires) };
 }
 
 const notYet = "it is asked for";
 
-/** Whether a change asked for just this on a cluster: the same content, and the same fate of all that leaves. */
-export const isWhatWasAsked = (
+/** Whether the request covers exactly this on a cluster: the same content, and the same fate of every object that leaves. */
+export const isAsRequested = (
   { clusters, leaves: all }: Pick<ChangeRequest, "clusters" | "leaves">,
   cluster: ClusterName,
   { digest, leaves }: Pick<ProtectedMove, "digest" | "leaves">,
@@ -121,25 +121,25 @@ function standingChange(
   const { change: before } = record;
   if (before === null) return null;
   const { request } = before;
-  // Who approved it may not have been who they said: others are asked.
+  // Whoever approved it may not have been who they claimed to be, so ask again.
   if (request !== null && request.approval !== null && isCompromised(request.approval, trust)) return null;
-  const isAll = [...asked].every(([cluster, it]) => isWhatWasAsked(before, cluster, it));
+  const isAll = [...asked].every(([cluster, it]) => isAsRequested(before, cluster, it));
   if (!isAll || (request !== null && request.rules !== rules)) return null;
-  return request !== null && !namesWhoIsThere(record, before, request, ledger) ? null : before;
+  return request !== null && !namesCurrentClusters(record, before, request, ledger) ? null : before;
 }
 
 /**
- * Whether a request names the clusters that are there, by their UIDs: of another one that has taken a name over nobody was
- * asked, and what is left of a change is asked anew when one of them is gone (`trust/README.md#t-45`).
+ * Whether a request names the clusters that are there, by their UIDs: nobody was asked about a cluster that has taken over a
+ * name, and once one of them is gone the rest of the change needs a new request (`trust/README.md#t-45`).
  */
-export const namesWhoIsThere = (
+export const namesCurrentClusters = (
   record: PlacementRecord,
   change: ChangeRequest,
   request: Request,
   ledger: PlanContext["ledger"],
 ): boolean => request.digest === changeDigest(ledger, { ...change, record }, request);
 
-const oldAt = ({ requestedAt }: Request): Instant => later(requestedAt, protectionAge);
+const renewAt = ({ requestedAt }: Request): Instant => later(requestedAt, protectionAge);
 
 function newChange(
   record: PlacementRecord,
@@ -153,13 +153,13 @@ function newChange(
     leaves: new Map(
       ordered.flatMap(([cluster, { leaves }]) => (leaves.length === 0 ? [] : [[cluster, leaves] as const])),
     ),
-    since: oldest(record, asked, trust, context),
+    since: oldestCommits(record, asked, trust, context),
     request: null,
   };
 }
 
 /** What the clusters carry came with these commits, or with later ones; and so did what they are taken back to. */
-function oldest(
+function oldestCommits(
   record: PlacementRecord,
   asked: ReadonlyMap<ClusterName, ProtectedMove>,
   { first }: TrustRecord,
