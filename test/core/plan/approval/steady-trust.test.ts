@@ -194,7 +194,7 @@ describe("a trust file that breaks", () => {
 });
 
 describe("while the trust file that the operator vouches for was never there, nobody knows what is protected", () => {
-  const unknown = "nobody knows what is protected";
+  const unknown = "what is protected is unknown";
 
   test("nothing goes to any cluster, until it stands there", () => {
     const world = fleet(["all"], null, ["unavailable=3"]);
