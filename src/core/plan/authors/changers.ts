@@ -165,6 +165,10 @@ function partition<T>(all: readonly T[], isFirst: (it: T) => boolean): readonly 
   return [all.filter(isFirst), all.filter((it) => !isFirst(it))];
 }
 
+/**
+ * Where documents and files stood, outside of what is read, before a commit of these moved them in. The content may have been
+ * edited there, by others than whoever moved it.
+ */
 function movedIn(facts: readonly CommitFact[], inputs: Inputs, history: History): ChangeContext["moved"] {
   const moved = new Set<string>();
   for (const fact of facts) {

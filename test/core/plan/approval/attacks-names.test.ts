@@ -210,13 +210,13 @@ test("the diary says who stays protected by which name, and who is no longer", (
   const before = world.head;
   rename(world, "prod-1", "dev-9");
   settle(world);
-  const said = "the cluster that was prod-1 (kube-system uid uid-of-prod-1)";
-  expect(describeChanges(before, world.head)).toContain(`${said} stays protected as such under any name`);
+  const said = "the cluster formerly named prod-1 (kube-system uid uid-of-prod-1)";
+  expect(describeChanges(before, world.head)).toContain(`${said} stays protected under any name`);
   const kept = world.head;
   trustedBy(world, nextOf(file, { protectedTargets: [target({ clusters: ["live-*"] })] }), by("ann"));
   rootsSign(world, "ann", "bob");
   settle(world);
-  expect(describeChanges(kept, world.head)).toContain(`${said} is protected as such no longer`);
+  expect(describeChanges(kept, world.head)).toContain(`${said} is no longer protected as such`);
 });
 
 test("of many names that one target protects the first is kept", () => {

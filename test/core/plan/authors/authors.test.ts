@@ -18,6 +18,8 @@ const slots = [
   ...(["far", "roots", "context"] as const),
   // Another placement in the same file, with an object beside those of the first.
   ...(["beside", "y"] as const),
+  // An object, and whether its file lies in a folder that is not read.
+  ...(["m", "away"] as const),
 ] as const;
 type Slot = (typeof slots)[number];
 type State = Readonly<Record<Slot, string | null>>;
@@ -47,6 +49,8 @@ const begin: State = {
   context: null,
   beside: "all",
   y: "0",
+  m: "0",
+  away: null,
 };
 const narrow = ["resources", "placements", "clusters", "overrides"];
 
@@ -79,6 +83,14 @@ function apply(world: World, state: State): void {
     const stored = { ...made, source: { ...made.source, path: file } };
     if (value !== null) (isRead ? world.objects : world.unread).set(keyOf("ConfigMap", path), stored);
   }
+  for (const all of [world.objects, world.unread]) all.delete(keyOf("ConfigMap", "web/m"));
+  const moved = objectOf("ConfigMap", "web/m", state.m ?? "");
+  const isAway = state.away !== null;
+  const source = { ...moved.source, path: isAway ? "drafts/m.yaml" : "resources/m.yaml" };
+  (isAway && state.roots !== null ? world.unread : world.objects).set(keyOf("ConfigMap", "web/m"), {
+    ...moved,
+    source,
+  });
   for (const [slot, path, label] of [
     ["o", "web/a", "tier=gold"],
     ["p", "shop/x", "env=prod"],
@@ -125,16 +137,19 @@ function contents(state: State): readonly string[] {
   });
 }
 
-function stateAfter(edits: readonly Edit[]): State {
-  const state: Record<Slot, string | null> = { ...begin };
+function stateAfter(edits: readonly Edit[], initial: State): State {
+  const state: Record<Slot, string | null> = { ...initial };
   // An edit of what is not there, because what made it so was left out, is left out as well.
   for (const { slot, from, to } of edits) if (state[slot] === from) state[slot] = to;
   return state;
 }
 
 /** Every state in which each thing, but one, is as it was at some time since; at most so many of them. */
-function* between(edits: readonly Edit[], base: number, but: Slot): Generator<State> {
-  const start = stateAfter(edits.filter((it) => it.at < base));
+function* between(edits: readonly Edit[], base: number, but: Slot, initial: State): Generator<State> {
+  const start = stateAfter(
+    edits.filter((it) => it.at < base),
+    initial,
+  );
   const values = (slot: Slot): readonly (string | null)[] => [
     ...new Set([start[slot], ...edits.filter((it) => it.at >= base && it.slot === slot).map((it) => it.to)]),
   ];
@@ -153,8 +168,9 @@ function* between(edits: readonly Edit[], base: number, but: Slot): Generator<St
  * at any time since, in whatever order the others came; an older one if it made none then, what it
  * wrote is there, and makes one now.
  */
-function oracle(edits: readonly Edit[], base: number, cluster: ClusterName): Set<number> {
-  const old = (all: readonly Edit[]): State => stateAfter(all.filter((it) => it.at < base));
+function oracle(edits: readonly Edit[], base: number, cluster: ClusterName, initial: State): Set<number> {
+  const after = (all: readonly Edit[]): State => stateAfter(all, initial);
+  const old = (all: readonly Edit[]): State => after(all.filter((it) => it.at < base));
   const found = new Set<number>();
   for (const edit of edits) {
     const { at, slot, from, to } = edit;
@@ -162,8 +178,10 @@ function oracle(edits: readonly Edit[], base: number, cluster: ClusterName): Set
     const differs = (a: State, b: State): boolean => contentOf(a, cluster) !== contentOf(b, cluster);
     const isEffective =
       at < base
-        ? isThere(edit, edits) && !differs(old(rest), old(edits)) && differs(stateAfter(rest), stateAfter(edits))
-        : [...between(edits, base, slot)].some((it) => differs({ ...it, [slot]: from }, { ...it, [slot]: to }));
+        ? isThere(edit, edits) && !differs(old(rest), old(edits)) && differs(after(rest), after(edits))
+        : [...between(edits, base, slot, initial)].some((it) =>
+            differs({ ...it, [slot]: from }, { ...it, [slot]: to }),
+          );
     if (isEffective) found.add(at);
   }
   return found;
@@ -174,7 +192,12 @@ const isThere = ({ at, slot }: Edit, edits: readonly Edit[]): boolean =>
   edits.every((it) => it.slot !== slot || it.at < at || it.to !== null);
 
 /** A random repository, its edits, and the change that waits in the end. */
-function history(seed: number): { readonly edits: readonly Edit[]; readonly base: number; readonly world: World } {
+function history(seed: number): {
+  readonly edits: readonly Edit[];
+  readonly base: number;
+  readonly world: World;
+  readonly initial: State;
+} {
   const dice = random(seed);
   const world = new World();
   const file = trust({
@@ -182,11 +205,15 @@ function history(seed: number): { readonly edits: readonly Edit[]; readonly base
   });
   const writers = Array.from({ length: 20 }, (_, at) => somebody(writer(at)));
   const principals = new Map([...file.principals, ...writers.map((it) => [it.name, it] as const)]);
-  world.commit(() => apply(world, begin), by("dave"));
+  // Where every folder is read, moving a file changes nothing: in some repositories only some ever are, and files move.
+  const moves = seed % 4 === 2;
+  const initial: State = moves ? { ...begin, roots: "narrow" } : begin;
+  const own: readonly Slot[] = moves ? ["a", "tier", "o", "m", "away"] : slots.slice(0, -2);
+  world.commit(() => apply(world, initial), by("dave"));
   trustedBy(world, { ...file, principals });
   grant(world);
   const edits: Edit[] = [];
-  let [state, count] = [begin, 0];
+  let [state, count] = [initial, 0];
   const base = 2 + dice.below(6);
   const value = (slot: Slot): string | null => {
     if (slot === "selects") return state.selects === "web" ? "web,shop" : "web";
@@ -194,15 +221,17 @@ function history(seed: number): { readonly edits: readonly Edit[]; readonly base
     if (slot === "place") return state.place === null ? "both" : null;
     if (slot === "roots") return state.roots === null ? "narrow" : null;
     if (slot === "context") return state.context === null ? "elsewhere" : null;
+    if (slot === "away") return state.away === null ? "away" : null;
     if (slot === "beside") return state.beside === "all" ? "canary" : "all";
-    const isGone = slot !== "a" && state[slot] !== null && dice.below(3) === 0;
+    const isGone = slot !== "a" && slot !== "m" && state[slot] !== null && dice.below(3) === 0;
     count += 1;
     return isGone ? null : `${slot}${count}`;
   };
-  const commit = (at: number): void => {
-    const some = dice.shuffled(slots).slice(0, 1 + dice.below(2));
+  const commit = (at: number, only?: Slot): void => {
+    const some = dice.shuffled(own).slice(0, 1 + dice.below(2));
     // Mostly, what is carried is all there was when it came.
-    const chosen = at === base - 1 && seed % 4 > 0 ? [...new Set([...some, "a" as const])] : some;
+    const chosen =
+      only !== undefined ? [only] : at === base - 1 && seed % 4 > 0 ? [...new Set([...some, "a" as const])] : some;
     for (const slot of chosen) {
       const edit = { at, slot, from: state[slot], to: value(slot) };
       edits.push(edit);
@@ -215,9 +244,12 @@ function history(seed: number): { readonly edits: readonly Edit[]; readonly base
   };
   for (let at = 0; at < base; at++) commit(at);
   grant(world);
-  for (let at = base; at < base + 1 + dice.below(6); at++) commit(at);
+  let end = base;
+  for (; end < base + 1 + dice.below(6); end++) commit(end);
+  // What is edited where nobody reads it counts once the file is moved back.
+  if (state.away !== null) commit(end, "away");
   settle(world);
-  return { edits, base, world };
+  return { edits, base, world, initial };
 }
 
 /**
@@ -261,13 +293,13 @@ test(`in ${seeds} random repositories, the authors are those without whom the ch
 }, () => {
   let [requests, sleepers, unsure] = [0, 0, 0];
   for (let seed = first; seed < first + seeds; seed++) {
-    const { edits, base, world } = history(seed);
+    const { edits, base, world, initial } = history(seed);
     const request = world.head.placements.get(web)?.change?.request ?? null;
     if (request === null || request.approval !== null) continue;
     requests += 1;
     // A cluster that is to carry again what it carries is not asked about.
     const changed = [...(world.head.placements.get(web)?.change?.clusters.keys() ?? [])];
-    const found = new Set(changed.flatMap((it) => [...oracle(edits, base, it)]));
+    const found = new Set(changed.flatMap((it) => [...oracle(edits, base, it, initial)]));
     sleepers += [...found].filter((it) => it < base).length;
     // A target tells with which commit its objects came, or may have come at the earliest, and not when it was decided: who
     // would count had it been decided then may count, to be safe.
@@ -275,7 +307,7 @@ test(`in ${seeds} random repositories, the authors are those without whom the ch
     const came = Math.min(...since.map((it) => commitOf(world, it)));
     if (came + 1 < base)
       for (const cluster of changed)
-        for (const at of oracle(edits, came + 1, cluster))
+        for (const at of oracle(edits, came + 1, cluster, initial))
           if (request.authors.principals.includes(writer(at))) found.add(at);
     unsure += base - 1 - came;
     const names = [...found].map(writer).sort();
