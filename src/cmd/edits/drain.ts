@@ -8,7 +8,7 @@ import { documentsFound, type FoundDocument, type TextFile, valueIn, type Wanted
 import { evictionFile, evictionKind, freeName } from "./new-object.ts";
 
 /** Placements that a cluster is drained of, and those that an eviction cannot take away. */
-export interface DrainPlan {
+interface DrainPlan {
   readonly evict: readonly string[];
   readonly stays: readonly { readonly placement: string; readonly because: string }[];
 }
@@ -46,19 +46,19 @@ export function whyNotEvicted(record: PlacementRecord, cluster: ClusterName, { r
 }
 
 /** A placement on a cluster. */
-export interface EvictedFrom {
+interface EvictedFrom {
   readonly placement: string;
   readonly cluster: string;
 }
 
 /** The name of an eviction, and its file; null if there is one already that is not processed yet. */
-export interface NewEviction {
+interface NewEviction {
   readonly name: string;
   readonly file: NewFile | null;
 }
 
 /** A file that is not there yet. */
-export interface NewFile extends TextFile {
+interface NewFile extends TextFile {
   readonly before: null;
 }
 
@@ -101,10 +101,10 @@ export function unexecutedEvictions(
 }
 
 /** The taint that keeps new placements off a drained cluster: the one that `kubectl fleet drain` sets. */
-export const cordonTaint = { key: "cordon-key", value: "cordon-value", effect: "NoSchedule" } as const;
+const cordonTaint = { key: "cordon-key", value: "cordon-value", effect: "NoSchedule" } as const;
 
 /** What becomes of a MemberCluster's file. */
-export type CordonEdit =
+type CordonEdit =
   | { readonly kind: "edited"; readonly text: string }
   /** It says so already. */
   | { readonly kind: "unchanged" }
@@ -130,7 +130,7 @@ export const changedFile = ({ path, text: before }: FoundDocument, edited: Cordo
   edited.kind === "edited" ? [{ path, text: edited.text, before }] : [];
 
 /** A file's text, and what it was. */
-export interface ChangedText extends TextFile {
+interface ChangedText extends TextFile {
   readonly before: string;
 }
 

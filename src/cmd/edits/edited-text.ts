@@ -4,7 +4,7 @@ import { keyText, leafText } from "../../core/yaml/canonical.ts";
 import { documentsIn } from "./found-document.ts";
 
 /** Keys of mappings and places in lists that lead to a mapping. */
-export type YamlPath = readonly (string | number)[];
+type YamlPath = readonly (string | number)[];
 
 /** One change of a document, below a path that leads to a mapping. */
 export type YamlEdit =

@@ -11,7 +11,7 @@ import { documentsFound, type FoundDocument, type TextFile, valueIn, type Wanted
 import { evictionKind, runKind } from "./new-object.ts";
 
 /** The files of a work tree. */
-export interface SourceTree {
+interface SourceTree {
   readonly find: (wanted: WantedDocument) => readonly FoundDocument[];
   readonly files: readonly TextFile[];
   /** Whether a file is as the record's reconciler read it last. */

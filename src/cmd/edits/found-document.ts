@@ -92,7 +92,7 @@ function scalarAt(document: Document, ...path: readonly string[]): string | null
 }
 
 /** What is left of a file: its text, or nothing at all. */
-export type Remainder = { readonly kind: "text"; readonly text: string } | { readonly kind: "nothing" };
+type Remainder = { readonly kind: "text"; readonly text: string } | { readonly kind: "nothing" };
 
 /**
  * A file without some of its documents, given by their places, and every other byte as somebody wrote it. Null when that
@@ -118,7 +118,7 @@ export function withoutDocuments(text: string, doomed: ReadonlySet<number>): Rem
 const piecesOf = (text: string): readonly string[] => text.split(/^(?=---(?:\s|$))/m);
 
 /** What becomes of files that lose documents. */
-export interface PrunedFiles {
+interface PrunedFiles {
   readonly files: readonly AuthoredFile[];
   /** Paths of files in which that could not be cut out. */
   readonly stuck: readonly string[];

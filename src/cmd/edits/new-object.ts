@@ -8,7 +8,7 @@ import { didYouMean } from "../../core/yaml/nearest.ts";
 import { type FoundDocument, type TextFile, valueIn, type WantedDocument } from "./found-document.ts";
 
 /** What a new run says. */
-export interface NewRun {
+interface NewRun {
   /** Null for a ClusterStagedUpdateRun. */
   readonly namespace: string | null;
   readonly name: string;
@@ -59,13 +59,13 @@ export function freeName(wanted: string, isTaken: (name: string) => boolean): st
 }
 
 /** The files of a work tree, as far as names go. */
-export interface NamedFiles {
+interface NamedFiles {
   readonly find: (wanted: WantedDocument) => readonly FoundDocument[];
   readonly named: (kind: string, namespace: string | null) => readonly string[];
 }
 
 /** What a run is to be about. */
-export interface RunSubject {
+interface RunSubject {
   /** Null for a ClusterStagedUpdateRun. */
   readonly namespace: string | null;
   readonly placement: string;

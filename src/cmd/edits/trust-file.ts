@@ -31,7 +31,7 @@ export type TrustChange =
   | { readonly kind: "revoke"; readonly what: string; readonly as: Revocation["kind"] };
 
 /** The edits that make the change, none where it is made already; or why it cannot be made, and what to do. */
-export type TrustEdits =
+type TrustEdits =
   | { readonly kind: "edits"; readonly edits: readonly YamlEdit[] }
   | { readonly kind: "declined"; readonly message: string; readonly fix: string };
 
@@ -106,7 +106,7 @@ function newAccount({ name, forgeIds }: Principal, github: string | null): reado
 }
 
 /** The fingerprint of a key line or an armored certificate; of what cannot be used, one that nothing has. */
-export function keyFingerprint(key: string): string {
+function keyFingerprint(key: string): string {
   const read = key.startsWith("-----") ? parseOpenPgpKey(key) : parseSshKey(key);
   return read.kind === "key" ? read.fingerprint : "";
 }
@@ -236,7 +236,7 @@ const preamble = [
 ];
 
 /** What somebody signs with. */
-export interface NewPrincipal {
+interface NewPrincipal {
   readonly isHuman: boolean;
   readonly keys: readonly string[];
   readonly openpgp: readonly string[];
@@ -244,7 +244,7 @@ export interface NewPrincipal {
 }
 
 /** A principal as the file has it: without what there is none of. */
-export const principalOf = ({ isHuman, keys, openpgp, github }: NewPrincipal) => ({
+const principalOf = ({ isHuman, keys, openpgp, github }: NewPrincipal) => ({
   human: isHuman,
   ...(keys.length === 0 ? {} : { keys }),
   ...(openpgp.length === 0 ? {} : { openpgp }),

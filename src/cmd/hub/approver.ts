@@ -14,7 +14,7 @@ export interface CurrentApprover {
 }
 
 /** It is unknown who approves. */
-export interface UnknownApprover {
+interface UnknownApprover {
   readonly kind: "nobody";
   readonly message: string;
   readonly fix: string;

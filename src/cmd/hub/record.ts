@@ -71,7 +71,7 @@ export async function acceptedApprovals(
 }
 
 /** The record at `state`, made from `sourceCommit`, while the source branch is at `source`. */
-export interface RecordPosition extends Heads {
+interface RecordPosition extends Heads {
   readonly sourceCommit: Commit | null;
   /** The name of the source branch. */
   readonly branch: string;

@@ -36,7 +36,7 @@ export interface HubOptions {
 }
 
 /** Options of the commands that contact members. */
-export interface MemberOptions {
+interface MemberOptions {
   /** Null: `KUBECONFIG`, or `~/.kube/config`. */
   readonly kubeconfig: string | null;
   /** How long one member may take to answer. */

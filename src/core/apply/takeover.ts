@@ -25,7 +25,7 @@ interface Claimant extends Pick<ClusterActions, "fleet" | "epoch"> {
 }
 
 /** What stands in a member at the place of an object; `unknown` when it could not be looked at. */
-export type ObjectFound =
+type ObjectFound =
   | { readonly kind: "absent" }
   | { readonly kind: "present"; readonly live: Manifest }
   | { readonly kind: "unknown"; readonly refusal: { readonly message: string } };

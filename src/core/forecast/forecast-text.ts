@@ -103,7 +103,7 @@ const endings: Readonly<Record<Ending["kind"], string>> = {
 };
 
 /** The first moment with the most unavailable clusters. */
-export function worstMoment({ unavailable }: Forecast): Forecast["unavailable"][number] | null {
+function worstMoment({ unavailable }: Forecast): Forecast["unavailable"][number] | null {
   return unavailable.reduce<Forecast["unavailable"][number] | null>(
     (worst, it) => (it.clusters.length > (worst?.clusters.length ?? 0) ? it : worst),
     null,

@@ -124,7 +124,7 @@ interface Approving {
  *
  * They are accepted without being judged: a forecast does not ask whether they count.
  */
-export function withApprovals(ledger: Ledger, now: Instant, approving: Approving): Ledger {
+function withApprovals(ledger: Ledger, now: Instant, approving: Approving): Ledger {
   const runs = new Map<RunKey, RunRecord>();
   let isNews = false;
   for (const [key, run] of ledger.runs) {
@@ -136,7 +136,7 @@ export function withApprovals(ledger: Ledger, now: Instant, approving: Approving
 }
 
 /** When the next approval is given; null if none is requested or given. Never before `now`. */
-export function nextApproval({ runs }: Ledger, now: Instant, approving: Approving): Instant | null {
+function nextApproval({ runs }: Ledger, now: Instant, approving: Approving): Instant | null {
   const gates = [...runs.values()]
     .filter((it) => isConcerned(it, approving))
     .flatMap(({ stages }) => stages.flatMap(({ before, after }) => [before, after]));

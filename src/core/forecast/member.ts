@@ -66,7 +66,7 @@ export function nextHealthChange({ seen, fate, coming }: VirtualMember): Instant
 }
 
 /** When actions are carried out, and how long updates take to become available. */
-export interface ApplyTiming {
+interface ApplyTiming {
   readonly now: Instant;
   readonly landing: DurationMs;
 }

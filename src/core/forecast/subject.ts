@@ -5,7 +5,7 @@ import { someNames } from "../report/phrases.ts";
 import type { RolloutFocus } from "./events.ts";
 
 /** What to forecast. */
-export interface ForecastRequest {
+interface ForecastRequest {
   /** `name`, or `namespace/name`. */
   readonly name: string;
   /** Null: whichever there is. */

@@ -36,7 +36,7 @@ export type Ending =
   | { readonly kind: "unsound"; readonly faults: readonly PlanDefect[] };
 
 /** A forecast while it is being made. */
-export interface Timeline {
+interface Timeline {
   readonly start: Instant;
   readonly focus: RolloutFocus;
   readonly events: ForecastEvent[];

@@ -39,7 +39,7 @@ const identityKeys: ReadonlySet<string> = new Set(["apiVersion", "kind", "metada
 const nameOf = (node: Node): string => (isScalar(node) ? String(node.value) : "");
 const start = (node: Node): number => node.range?.[0] ?? 0;
 
-export type DocumentIdentity =
+type DocumentIdentity =
   | { readonly kind: "object"; readonly id: VersionedId }
   /** Neither apiVersion nor kind: not an object. */
   | { readonly kind: "none" }

@@ -62,7 +62,7 @@ const vouchers: Codec<TrustRecord["by"]> = {
   },
 };
 
-export const trustHead = object<TrustHead>({
+const trustHead = object<TrustHead>({
   version: integer,
   digest,
   since: sequence,
@@ -76,7 +76,7 @@ export const trustHead = object<TrustHead>({
  * judged stand here, and what of others goes along. A ledger of version 1 is read as one that holds none of either: then the
  * members are looked at again, and people are asked anew.
  */
-export const formatVersion = 2;
+const formatVersion = 2;
 
 /** The part of the ledger that stands in `ledger.yaml`. Objects stand as `group/Kind/namespace/name`. */
 export interface LedgerHead

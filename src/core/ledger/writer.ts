@@ -31,7 +31,7 @@ import { runText } from "./runs.ts";
 import { policySnapshotsText, resourceSnapshotText, snapshotFiles } from "./snapshots.ts";
 
 /** What the files show and the ledger does not hold. */
-export interface Shown {
+interface Shown {
   /** `status.placementStatuses` of a placement. */
   readonly rowsOf: (record: PlacementRecord) => readonly Json[];
   /** `status.observedResourceIndex` of a placement. */

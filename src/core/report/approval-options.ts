@@ -6,7 +6,7 @@ import { approveCommand, requestEffect } from "./approval-files.ts";
 import { type ApprovalContext, requestVerdict, rulesOn } from "./approval-status.ts";
 
 /** What somebody may do about a request that is open. */
-export type AllowedAction =
+type AllowedAction =
   | { readonly kind: "approve" }
   /** They have approved it; they may withdraw that. */
   | { readonly kind: "given" }
@@ -20,7 +20,7 @@ const nothing = (because: string): AllowedAction => ({ kind: "nothing", because 
  * What somebody may do about a request, by the trust file in force: the rules, four eyes, the keys that they have, and
  * what was answered so far. Approving is possible only while an approval is missing.
  */
-export function allowedAction(name: string, ask: ApprovalRequest, context: ApprovalContext): AllowedAction {
+function allowedAction(name: string, ask: ApprovalRequest, context: ApprovalContext): AllowedAction {
   const { trust, now } = context;
   const person = trust.principals.get(name);
   if (person === undefined) return nothing(`trust/root.yaml does not list ${name}`);
@@ -50,7 +50,7 @@ const tellingOf = (objections: readonly (Denial | null)[]): string =>
   (objections.find((it) => it !== null && it.code !== "FLT1214") ?? objections[0])?.because ?? "";
 
 /** The names of those whose approval would still count, sorted. */
-export const remainingApprovers = (ask: ApprovalRequest, context: ApprovalContext): readonly string[] =>
+const remainingApprovers = (ask: ApprovalRequest, context: ApprovalContext): readonly string[] =>
   [...context.trust.principals.keys()].sort().filter((it) => allowedAction(it, ask, context).kind === "approve");
 
 /** Who looks at a request. */

@@ -99,7 +99,7 @@ export function uncountedLines(ledger: Ledger, files: readonly ApprovalFile[], n
 }
 
 /** The reasons why answers do not count, as far as something can be done about it. */
-export const deniedApprovals = (ledger: Ledger, files: readonly ApprovalFile[]): readonly Reason[] =>
+const deniedApprovals = (ledger: Ledger, files: readonly ApprovalFile[]): readonly Reason[] =>
   answerReasons(ledger, { files, ledger, reviews: new Map() }, indexRequests(ledger)).filter(
     (it) => it.kind === "answerDenied",
   );
@@ -112,7 +112,7 @@ export const runUnmatchedLines = (run: RunRecord, ledger: Ledger, files: readonl
   runUnmatched(run, ledger, files).map((it) => lineOf(unmatchedReason(it, false)));
 
 /** Their paths. */
-export const runUnmatchedPaths = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
+const runUnmatchedPaths = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
   runUnmatched(run, ledger, files).map((it) => it.path);
 
 function runUnmatched(run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly ApprovalFile[] {

@@ -156,7 +156,7 @@ function* deletionLines(before: Ledger, after: Ledger): Generator<string> {
 }
 
 /** Changes of trust, answers and requests for protected changes, in words. */
-export function* trustChangeLines(before: Ledger, after: Ledger): Generator<string> {
+function* trustChangeLines(before: Ledger, after: Ledger): Generator<string> {
   if (after.trust !== null && after.trust !== before.trust) yield acceptedText(after.trust);
   if (after.answers !== before.answers)
     for (const [path, it] of after.answers)

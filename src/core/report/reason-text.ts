@@ -11,7 +11,7 @@ import { quantity, someNames } from "./phrases.ts";
  * How serious a reason is: something is stuck and needs help (exit code 3), something is waiting (0), or it is only a
  * notice (0).
  */
-export type Weight = "stuck" | "waiting" | "notice";
+type Weight = "stuck" | "waiting" | "notice";
 
 /** The weight of each kind of reason (`cmd/README.md#exit-codes`). */
 export function weightOf(reason: Reason): Weight {

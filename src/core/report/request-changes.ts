@@ -26,7 +26,7 @@ export interface ChangeGroup {
 }
 
 /** The changes that a request would make, as far as they are known. */
-export interface RequestChanges {
+interface RequestChanges {
   readonly groups: readonly ChangeGroup[];
   /** Clusters whose manifests before or after are unknown. */
   readonly unknown: readonly ClusterName[];

@@ -5,7 +5,7 @@ import { type ClusterName, type Commit, type Digest, firstOf, type PlacementKey 
 import type { ApprovalRequest } from "../plan/approval/approval-request.ts";
 
 /** What the page of a request shows. */
-export interface RequestPage {
+interface RequestPage {
   readonly name: string;
   readonly placement: PlacementKey;
   readonly digest: Digest;

@@ -7,7 +7,7 @@ export type RollbackChoice =
   | { readonly kind: "refused"; readonly message: string; readonly fix: string };
 
 /** What was asked for; null for the default. */
-export interface RollbackRequest {
+interface RollbackRequest {
   readonly index: string | null;
   readonly strategy: string | null;
 }

@@ -8,7 +8,7 @@ import { type ClusterName, type DurationMs, type Instant, instantText, later } f
 import { quantity } from "./phrases.ts";
 
 /** The state of a run, in one word and a short message. */
-export interface RunSummary {
+interface RunSummary {
   readonly word:
     | "Succeeded"
     | "Superseded"
@@ -47,7 +47,7 @@ export function runSummary(run: RunRecord): RunSummary {
 }
 
 /** The stage at which the run is; null when all stages have ended, or there is no plan. */
-export function currentStage({
+function currentStage({
   plan,
   stages,
 }: RunRecord): { readonly stage: PlannedStage; readonly progress: StageProgress } | null {
@@ -59,7 +59,7 @@ export function currentStage({
 }
 
 /** Clusters that have started and not ended. */
-export const activeCount = ({ stages, deletion }: RunRecord): number =>
+const activeCount = ({ stages, deletion }: RunRecord): number =>
   [...stages, deletion]
     .flatMap((it) => [...it.clusters.values()])
     .filter((it) => it.startedAt !== null && it.end === null).length;

@@ -21,7 +21,7 @@ import {
 } from "./run-state.ts";
 
 /** What the description of a run is made from. */
-export interface RunView {
+interface RunView {
   readonly run: RunRecord;
   readonly ledger: Ledger;
   readonly now: Instant;
@@ -224,12 +224,12 @@ function failureDetails({ run, ledger }: RunView): readonly TreeNode[] {
 }
 
 /** A line of a tree, with the lines below it. */
-export interface TreeNode {
+interface TreeNode {
   readonly text: string;
   readonly below: readonly TreeNode[];
 }
 
-export const leafNode = (text: string): TreeNode => ({ text, below: [] });
+const leafNode = (text: string): TreeNode => ({ text, below: [] });
 
 /** A tree as lines, drawn with box characters. */
 export const treeLines = ({ text, below }: TreeNode): readonly string[] => [text, ...forest(below)];

@@ -100,7 +100,7 @@ function ruleDetails({ fourEyes, unsignedChanges, maxAge, ...voters }: ApprovalR
 }
 
 /** A protected target in one line. */
-export const targetText = ({ clusters, namespaces, released = [], ...voters }: ProtectedTarget): string => {
+const targetText = ({ clusters, namespaces, released = [], ...voters }: ProtectedTarget): string => {
   const free = released.length === 0 ? "" : `; released from former names: ${released.join(" ")}`;
   return `clusters ${clusters.join(" ")}, namespaces ${namespaces.join(" ")}: ${votersText(voters)}${free}`;
 };
@@ -184,7 +184,7 @@ export interface TrustStep {
 }
 
 /** Whose signature stands in a file under `trust/sigs/`. */
-export interface SignedBy {
+interface SignedBy {
   readonly path: string;
   readonly signer: Signer | Denial;
 }

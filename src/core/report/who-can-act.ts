@@ -12,7 +12,7 @@ export interface PlacementContext {
 }
 
 /** What a placement waits for, and who can do something about it. */
-export interface Wait {
+interface Wait {
   readonly what: string;
   readonly who: string;
 }

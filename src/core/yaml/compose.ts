@@ -14,7 +14,7 @@ export const maxDepth = 64;
 export const maxTokens = 40_000;
 
 /** An error of the library. Its message is left out: it quotes the text. */
-export interface ParserError {
+interface ParserError {
   readonly code: string;
   readonly offset: number;
 }

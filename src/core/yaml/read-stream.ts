@@ -4,7 +4,7 @@ import { type InternPool, readCanonical } from "./canonical-read.ts";
 import { isBounded } from "./compose.ts";
 
 /** What a stream of YAML documents holds, or what is wrong with it. */
-export type YamlStream = { readonly documents: readonly Json[] } | { readonly error: string };
+type YamlStream = { readonly documents: readonly Json[] } | { readonly error: string };
 
 /** The values of a stream of YAML documents: ours at full speed, any other one with care. Comments are lost. */
 export function readYamlStream(text: string, repeats?: InternPool): YamlStream {

@@ -11,7 +11,7 @@ const endless = new Set(
 );
 
 /** What an unquoted scalar is to kubectl. */
-export type PlainScalar =
+type PlainScalar =
   | { readonly kind: "value"; readonly value: Json }
   /** An integer that does not fit 64 bits. */
   | { readonly kind: "overflow" }

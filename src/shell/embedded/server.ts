@@ -12,7 +12,7 @@ import { bootstrapCluster } from "./registry/bootstrap.ts";
 import { Cluster, RealTimers } from "./storage/cluster.ts";
 
 /** What to simulate. */
-export interface EmbeddedServerOptions {
+interface EmbeddedServerOptions {
   /** Names of the clusters to begin with: DNS labels, which become part of their addresses. */
   readonly clusters: readonly string[];
   /** 0 or absent: any free one. */
@@ -247,7 +247,7 @@ interface KubeconfigEntry {
 }
 
 /** A kubeconfig with one context per cluster, named like it; the first is current. */
-export function kubeconfigOf(entries: readonly KubeconfigEntry[]): string {
+function kubeconfigOf(entries: readonly KubeconfigEntry[]): string {
   return stringify({
     apiVersion: "v1",
     kind: "Config",

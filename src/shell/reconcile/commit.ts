@@ -19,7 +19,7 @@ import type { Memory, State } from "./memory.ts";
 import type { CommitResult, Edit, Repository } from "./ports.ts";
 
 /** A decision to be committed. */
-export interface Decision {
+interface Decision {
   readonly ledger: Ledger;
   readonly intent: Intent;
   readonly rendered: readonly RenderedTarget[];

@@ -114,7 +114,7 @@ const factsKept = 20_000;
  * A reading asks for files that are not known by path: moved ones, held ones, those of targets of earlier commits. So the
  * daemon keeps little here, however many commits it reads; a file that was evicted too early is decoded again.
  */
-export interface DecodedFiles {
+interface DecodedFiles {
   get(id: BlobId): DecodedFile | undefined;
   set(id: BlobId, file: DecodedFile): void;
   /** Starts another reading: files that the last one did not use are evicted. */

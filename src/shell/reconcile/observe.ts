@@ -12,7 +12,7 @@ import { readStateBranch } from "./state.ts";
 import { verifyStateSigners } from "./state-signature.ts";
 
 /** Everything one pass observes, and the state it started from. */
-export interface ObservedWorld {
+interface ObservedWorld {
   readonly world: World;
   readonly state: State;
   /** Reasons to report in addition to the plan's. */

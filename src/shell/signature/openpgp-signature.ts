@@ -113,7 +113,7 @@ interface OpenPgpSigner {
 }
 
 /** The library: loaded when the first OpenPGP signature, or certificate, comes along. */
-export const openPgp = () => import("openpgp");
+const openPgp = () => import("openpgp");
 
 const longest = 256 * 1024;
 
@@ -146,7 +146,7 @@ async function certificateOf(armored: string): Promise<PublicKey | null> {
   return key === undefined || keys.length > 1 || key.isPrivate() ? null : key;
 }
 
-export const openPgpFingerprint = (key: PublicKey | Subkey): string => key.getFingerprint().toUpperCase();
+const openPgpFingerprint = (key: PublicKey | Subkey): string => key.getFingerprint().toUpperCase();
 
 /**
  * Who made a signature, by every certificate that has such a key; more than one only where the same certificate was

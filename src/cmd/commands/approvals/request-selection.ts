@@ -22,7 +22,7 @@ export interface RequestSelector {
   readonly change: string | null;
 }
 
-export type SelectedRequest =
+type SelectedRequest =
   | { readonly kind: "chosen"; readonly ask: ApprovalRequest }
   | { readonly kind: "refused"; readonly message: string; readonly fix: string };
 

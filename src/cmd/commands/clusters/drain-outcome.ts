@@ -26,7 +26,7 @@ import { confirmationCommit } from "../approvals/confirm.ts";
 import type { DrainOptions } from "./drain.ts";
 
 /** A drain that was committed. */
-export interface CommittedDrain {
+interface CommittedDrain {
   readonly workTree: WorkTree;
   readonly cluster: ClusterName;
   /** Of its evictions. */
@@ -130,7 +130,7 @@ async function settleDeletions(
 const pause = seconds(1);
 
 /** Where verdicts are looked for, by which clock, and who is told of each. */
-export interface EvictionWatch {
+interface EvictionWatch {
   readonly repository: Repository;
   readonly clock: Clock;
   /** At most so long. */
@@ -139,14 +139,14 @@ export interface EvictionWatch {
 }
 
 /** What is recorded when the waiting is over. */
-export interface AwaitedEvictions {
+interface AwaitedEvictions {
   readonly ledger: Ledger;
   /** Evictions that nobody judged in time, in the order in which they were given. */
   readonly missing: readonly string[];
 }
 
 /** Looks at the record until each of these evictions was judged, or the time is up. Tells of each verdict once. */
-export async function awaitEvictions(names: readonly string[], watch: EvictionWatch): Promise<AwaitedEvictions> {
+async function awaitEvictions(names: readonly string[], watch: EvictionWatch): Promise<AwaitedEvictions> {
   const { repository, clock, limit, tell } = watch;
   const deadline = later(clock.now(), limit);
   let missing = names;

@@ -8,7 +8,7 @@ import { signingKey } from "../../hub/wire.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
 /** A signing key; null if none was given; `declined` if it cannot be used, with an error printed. */
-export type StateSigningKey = Extract<ReturnType<typeof signingKey>, { readonly kind: "key" }> | null | "declined";
+type StateSigningKey = Extract<ReturnType<typeof signingKey>, { readonly kind: "key" }> | null | "declined";
 
 /** The largest file of a key. */
 const largest = 64 << 10;
@@ -52,7 +52,7 @@ export function unsignedWarner(
 }
 
 /** What the warning depends on. */
-export interface UnsignedState {
+interface UnsignedState {
   readonly ledger: Pick<Ledger, "trust" | "hasTrust">;
   /** The operator gave an anchor. */
   readonly isAnchored: boolean;

@@ -12,7 +12,7 @@ import { readRecordedLedger } from "../../hub/record.ts";
 import { committedVersions, detachedSignatureFact, type HubOptions, openWorkTree } from "../../hub/wire.ts";
 
 /** The trust file of a person's work tree. */
-export interface TrustWorkTree {
+interface TrustWorkTree {
   readonly author: Author;
   /** Null when there is no trust file. */
   readonly file: { readonly text: string; readonly reading: TrustReading } | null;
@@ -128,7 +128,7 @@ export interface KeyOptions {
 }
 
 /** Public keys: OpenSSH lines, and armored OpenPGP certificates. */
-export interface ReadKeys {
+interface ReadKeys {
   readonly keys: readonly string[];
   readonly openpgp: readonly string[];
 }

@@ -42,7 +42,7 @@ export type DocumentContent =
   /** Recognised, not supported yet, ignored. */
   | { readonly kind: "later" };
 
-export interface ContentReading {
+interface ContentReading {
   /** The object's identity: fleet kinds that are cluster-scoped have no namespace, even if the document has one. */
   readonly id: VersionedId;
   readonly content: DocumentContent | null;

@@ -3,7 +3,7 @@ import { apiVersionOf } from "../../../core/model/manifest.ts";
 import type { ServedKind } from "../api/kinds.ts";
 
 /** The version that clusters say they are. */
-export const kubernetesVersion = "v1.36.3";
+const kubernetesVersion = "v1.36.3";
 
 /** The answer to `/version`. */
 export const versionInfo: JsonObject = {

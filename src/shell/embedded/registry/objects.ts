@@ -226,7 +226,7 @@ function withoutServerMetadata(config: JsonObject): JsonObject {
 }
 
 /** Stores what became of an object, unless nothing did; a dry run says what it would have stored. */
-export function finish(
+function finish(
   cluster: Cluster,
   { kind }: RequestTarget,
   live: JsonObject | null,

@@ -178,7 +178,7 @@ function idsOf(line: string): Pick<PathChange, "before" | "after"> | null {
 const blobOf = (id: string): BlobId | null => (/^0+$/.test(id) ? null : (id as BlobId));
 
 /** A merge of two, with the tree that it says came of it. */
-export interface Merge {
+interface Merge {
   readonly commit: Commit;
   readonly parents: readonly [Commit, Commit];
   readonly tree: string;
@@ -205,7 +205,7 @@ const atOnce = 200;
  * What git makes goes to a folder that is removed at once: whoever only reads a repository leaves nothing in it. A git
  * older than 2.39, or one that fails, has found no merge clean; that is the careful answer, so this never rejects.
  */
-export async function cleanMerges(git: Git, merges: readonly Merge[]): Promise<ReadonlySet<Commit>> {
+async function cleanMerges(git: Git, merges: readonly Merge[]): Promise<ReadonlySet<Commit>> {
   const clean = new Set<Commit>();
   if (merges.length === 0) return clean;
   const folder = await mkdtemp(join(tmpdir(), "flotilla-merges-")).catch(() => null);

@@ -67,7 +67,7 @@ export interface WireResponse {
  * (`kube/README.md#f-34`, `#f-35`, `#f-46`). Rejects with {@link MemberUnreachable} only. Redirects are
  * never followed.
  */
-export function exchange(outgoing: WireRequest): Promise<WireResponse> {
+function exchange(outgoing: WireRequest): Promise<WireResponse> {
   const { method, url, agent, headers, body, deadlines } = outgoing;
   return new Promise((resolve, reject) => {
     const { request: open } = url.protocol === "http:" ? http : https;

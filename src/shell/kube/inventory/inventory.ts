@@ -20,7 +20,7 @@ interface StoredShard {
 }
 
 /** What became of writing the inventory. */
-export type InventoryWrite =
+type InventoryWrite =
   | { readonly kind: "written"; readonly stored: StoredInventory }
   /** Somebody else wrote it in the meantime: read it again. Some shards may have been written already. */
   | { readonly kind: "conflict" }

@@ -20,7 +20,7 @@ interface StateStep {
 }
 
 /** The world that the writer of a state commit saw, and the files of its source commit that are read. */
-export interface WriterView {
+interface WriterView {
   readonly world: World;
   readonly files: State["accepted"];
 }
