@@ -71,7 +71,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "takes what a deleted inventory does not list for gone",
-    file: "src/core/plan/facts/hear.ts",
+    file: "src/core/plan/facts/observed-facts.ts",
     find: "if (leaving.length === 0 || carried === null) return leaving;",
     replace: "if (leaving.length === 0) return leaving;\n  if (carried === null) return [];",
     caughtBy: stories,
@@ -85,14 +85,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "takes what is being deleted for applied",
-    file: "src/core/plan/facts/hear.ts",
+    file: "src/core/plan/facts/observed-facts.ts",
     find: "if (live?.terminating === true && live.uid === entry.uid) return going;",
     replace: "",
     caughtBy: stories,
   },
   {
     breaks: "takes that nothing was told of a kind for proof that it had come up",
-    file: "src/core/plan/facts/hear.ts",
+    file: "src/core/plan/facts/observed-facts.ts",
     find: 'before.phase === "available";',
     replace: '(before.phase === "available" || before.phase === "untrackable");',
     caughtBy: stories,
@@ -135,8 +135,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "acts on a cluster that is not the one that joined",
     file: "src/core/plan/facts/members.ts",
-    find: 'if (seen?.kind === "reached" && contactFailure === null) voices.set(name, seen);',
-    replace: 'if (seen?.kind === "reached") voices.set(name, seen);',
+    find: 'if (seen?.kind === "reached" && contactFailure === null) trustedObservations.set(name, seen);',
+    replace: 'if (seen?.kind === "reached") trustedObservations.set(name, seen);',
     caughtBy: "check",
   },
   {

@@ -466,7 +466,7 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "deletes what was there before us as the placement says by the time it goes",
-    file: "src/core/plan/facts/hear.ts",
+    file: "src/core/plan/facts/observed-facts.ts",
     find: "it.released || !entry.adopted || it.evenAdopted ? it",
     replace: "it.released || !entry.adopted ? it",
     caughtBy: ["test/core/plan/approval/attacks-fates.test.ts"],

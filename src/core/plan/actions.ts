@@ -5,7 +5,7 @@ import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectIdOf } from "../model/manifest.ts";
 import type { ClusterActions, PlacementActions, RenderedTarget, World } from "../model/plan.ts";
 import { type ClusterName, compareText, earliest, type Instant, type PlacementKey } from "../model/value.ts";
-import { changesSince, type Roster } from "./facts/members.ts";
+import { changesSince, type FleetView } from "./facts/members.ts";
 import { type HeldIndex, heldIndex } from "./guard/deletions.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { targetRendering } from "./moves/version.ts";
@@ -23,11 +23,11 @@ export function actionsFor(
   context: PlanContext,
 ): readonly ClusterActions[] {
   const work = new Map<ClusterName, PlacementActions[]>();
-  const desk: Desk = { ledger, context, held: heldIndex(ledger.deletions) };
+  const input: ActionInput = { ledger, context, held: heldIndex(ledger.deletions) };
   const fresh = manifestsByTarget(rendered);
   for (const [key, record] of ledger.placements) {
-    if (isIdle(record, desk)) continue;
-    for (const [cluster, actions] of actionsOf(record, fresh.get(key) ?? none, desk)) {
+    if (isIdle(record, input)) continue;
+    for (const [cluster, actions] of actionsOf(record, fresh.get(key) ?? none, input)) {
       const list = work.get(cluster);
       if (list === undefined) work.set(cluster, [actions]);
       else list.push(actions);
@@ -60,7 +60,7 @@ function manifestsByTarget(rendered: readonly RenderedTarget[]): ReadonlyMap<Pla
 }
 
 /** What the actions of all placements are made from. */
-interface Desk {
+interface ActionInput {
   readonly ledger: Ledger;
   readonly context: PlanContext;
   readonly held: HeldIndex;
@@ -68,7 +68,7 @@ interface Desk {
 
 /** A placement that asked nothing of any member, and from when until when that stands while all members stay as they are. */
 interface Idleness {
-  readonly roster: Roster;
+  readonly fleetView: FleetView;
   readonly patience: World["patience"];
   readonly from: Instant;
   readonly until: Instant | null;
@@ -81,20 +81,20 @@ const idle = new WeakMap<PlacementRecord, Idleness>();
  *
  * Who asks for nothing although nobody is patient has nothing to be patient about: that stands for both.
  */
-function isIdle(record: PlacementRecord, desk: Desk): boolean {
-  const { world, roster, voices } = desk.context;
+function isIdle(record: PlacementRecord, input: ActionInput): boolean {
+  const { world, fleetView, trustedObservations } = input.context;
   const known = idle.get(record);
   const stands =
     known !== undefined &&
     (known.patience === world.patience || known.patience === "none") &&
     world.now >= known.from &&
     (known.until === null || world.now < known.until);
-  if (stands && known.roster === roster) return true;
-  const changed = stands ? changesSince(known.roster, roster).all : null;
+  if (stands && known.fleetView === fleetView) return true;
+  const changed = stands ? changesSince(known.fleetView, fleetView).all : null;
   let until = stands ? known.until : null;
   let patience: World["patience"] = stands ? known.patience : "none";
   for (const cluster of changed === null ? record.bindings.keys() : commonKeys(changed, record.bindings)) {
-    const member = voices.get(cluster);
+    const member = trustedObservations.get(cluster);
     const binding = record.bindings.get(cluster);
     if (member === undefined || binding === undefined) continue;
     const look = { placement: record.key, binding, member, now: world.now };
@@ -104,26 +104,26 @@ function isIdle(record: PlacementRecord, desk: Desk): boolean {
     }
     until = earliest(until, retryOn(member.inventory, world.now));
   }
-  idle.set(record, { roster, patience, from: world.now, until });
+  idle.set(record, { fleetView, patience, from: world.now, until });
   return true;
 }
 
 function* actionsOf(
   record: PlacementRecord,
   fresh: Fresh,
-  desk: Desk,
+  input: ActionInput,
 ): Generator<readonly [ClusterName, PlacementActions]> {
-  const { world, voices } = desk.context;
-  const { isHeld, confirmedOthers } = desk.held;
+  const { world, trustedObservations } = input.context;
+  const { isHeld, confirmedOthers } = input.held;
   const { key: placement } = record;
   for (const [cluster, binding] of record.bindings) {
-    const member = voices.get(cluster);
+    const member = trustedObservations.get(cluster);
     if (member === undefined) continue;
     const actions = placementActions({
       placement,
       binding,
       member,
-      render: () => fresh.get(cluster) ?? manifestsOf(binding, record, desk),
+      render: () => fresh.get(cluster) ?? manifestsOf(binding, record, input),
       isHeld: (key) => isHeld(cluster, placement, objectIdOf(key)),
       confirmedOthers: (key) => confirmedOthers(cluster, placement, objectIdOf(key)),
       applyStrategy: binding.target?.applyStrategy ?? record.spec.strategy.applyStrategy,
@@ -134,7 +134,7 @@ function* actionsOf(
   }
 }
 
-function manifestsOf(binding: Binding, record: PlacementRecord, { context }: Desk) {
+function manifestsOf(binding: Binding, record: PlacementRecord, { context }: ActionInput) {
   const rendering = targetRendering(binding, record, context);
   return rendering?.kind === "rendered" ? rendering.manifests : null;
 }

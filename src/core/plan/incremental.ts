@@ -11,13 +11,13 @@ import { contentDigest } from "../render/resource-snapshot.ts";
 import { type Selection, selectResources } from "../render/select.ts";
 import { profiles } from "../schedule/profile.ts";
 import { type CandidateChange, hasSameVerdict, isBeyondTheList } from "../schedule/schedule.ts";
-import { hasBeenHeard } from "./facts/hear.ts";
-import { changesSince, type Roster } from "./facts/members.ts";
+import { changesSince, type FleetView } from "./facts/members.ts";
+import { markObserved } from "./facts/observed-facts.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { leavesOf } from "./moves/leaves.ts";
 import { unjudgedOf } from "./placement/evictions.ts";
 import { place } from "./placement/place.ts";
-import { nothing, type PlacementResult, type Told } from "./placement/result.ts";
+import { nothing, type PlacementResult, type TimedReasons } from "./placement/result.ts";
 import { scheduleOf } from "./placement/schedule.ts";
 import { reasonsOf } from "./reasons.ts";
 import { recordsOf, runsOf } from "./runs/runs-of.ts";
@@ -28,7 +28,7 @@ import { recordsOf, runsOf } from "./runs/runs-of.ts";
  * Invariant: it can be seen in what a plan costs and nowhere else. Whatever is not compared here has no part in it: the
  * sequence and the commit enter only what is decided anew, and what members say only through the record.
  */
-interface Recollection {
+interface CachedDecision {
   readonly placement: Placement;
   readonly selection: Selection;
   /** The newest snapshot holds what is selected: as long as the selection stands, its content is there. */
@@ -42,24 +42,28 @@ interface Recollection {
   readonly runs: readonly object[];
   /** What is protected, and from whom an approval counts. */
   readonly trust: TrustRecord | null;
-  readonly roster: Roster;
+  readonly fleetView: FleetView;
   /** It stands from this moment until something turns by itself. */
   readonly from: Instant;
   /** A new commit takes nothing away here just by being one. */
-  readonly isForeseen: boolean;
-  readonly scheduled: Told;
+  readonly outlivesCommits: boolean;
+  readonly scheduled: TimedReasons;
   /** What does not come from the scheduler, what is to be said of its bindings included. */
-  readonly others: Told;
+  readonly others: TimedReasons;
 }
 
-const recollections = new WeakMap<PlacementRecord, Recollection>();
+const cachedDecisions = new WeakMap<PlacementRecord, CachedDecision>();
 
 /** Decides a placement, or says what is known of it from an earlier pass. */
-export function placeOnce(placement: Placement, before: PlacementRecord | null, context: PlanContext): PlacementResult {
-  const known = before === null ? null : recall(placement, before, context);
+export function placeCached(
+  placement: Placement,
+  before: PlacementRecord | null,
+  context: PlanContext,
+): PlacementResult {
+  const known = before === null ? null : cachedResult(placement, before, context);
   if (known !== null) return known;
   const result = place(placement, before, context);
-  remember(placement, result, context);
+  keep(placement, result, context);
   return result;
 }
 
@@ -67,11 +71,11 @@ export function placeOnce(placement: Placement, before: PlacementRecord | null, 
  * Keeps what was found out about a placement in which nothing moves. Not where something leaves: that is work under way,
  * and waits for members and for people.
  */
-function remember(placement: Placement, result: PlacementResult, context: PlanContext): void {
+function keep(placement: Placement, result: PlacementResult, context: PlanContext): void {
   const { record, standstill } = result;
   if (record === null || standstill === null) return;
   // Only what is said of it may be new, and nothing is decided by that: decided again, it comes out the same.
-  hasBeenHeard(record, context);
+  markObserved(record, context);
   const snapshot = record.resourceSnapshots.at(-1);
   if (snapshot === undefined || isAtWork(record, result, context) || context.isNamed(record.key)) return;
   // What waits for an approval rests on what people say, and on who may say it.
@@ -79,7 +83,7 @@ function remember(placement: Placement, result: PlacementResult, context: PlanCo
   const { intent, now } = context.world;
   if (recordsOf(context.ledger, record.key).some((it) => it.end === null)) return;
   const { selection, scheduled, others, isSettled } = standstill;
-  recollections.set(record, {
+  cachedDecisions.set(record, {
     placement,
     runs: runsAround(record, context),
     selection,
@@ -90,9 +94,9 @@ function remember(placement: Placement, result: PlacementResult, context: PlanCo
     unusable: intent.unusable,
     profile: intent.fleet.profile,
     trust: context.consent.record,
-    roster: context.roster,
+    fleetView: context.fleetView,
     from: now,
-    isForeseen: isSettled || context.isNewCommit,
+    outlivesCommits: isSettled || context.isNewCommit,
     scheduled: { reasons: scheduled.reasons, wakeAt: scheduled.wakeAt },
     others: {
       reasons: [...others.reasons, ...reasonsOf(result, context.isHeld, context)],
@@ -113,16 +117,16 @@ const isAtWork = (
   [...bindings.values()].some((it) => it.removal !== null || it.leaving.length > 0);
 
 /** What is known about a placement, if all that it rested on is as it was; null when it has to be decided anew. */
-function recall(placement: Placement, record: PlacementRecord, context: PlanContext): PlacementResult | null {
-  const known = recollections.get(record);
-  if (known === undefined || !stands(known, placement, record, context)) return null;
+function cachedResult(placement: Placement, record: PlacementRecord, context: PlanContext): PlacementResult | null {
+  const known = cachedDecisions.get(record);
+  if (known === undefined || !isValid(known, placement, record, context)) return null;
   // It rests on what is decided: an eviction is judged by that.
   if (unjudgedOf(record.key, context).length > 0) return null;
-  const { moved } = changesSince(known.roster, context.roster);
+  const { moved } = changesSince(known.fleetView, context.fleetView);
   for (const name of commonKeys(moved, record.bindings)) if (!isRelabelledOnly(name, known, context)) return null;
   const scheduled = isJudgedAlike(known, record, moved, context) ? known.scheduled : scheduleOf(record, context);
   if ("record" in scheduled && scheduled.record !== record) return null;
-  if (known.roster !== context.roster) recollections.set(record, brought(known, scheduled, context));
+  if (known.fleetView !== context.fleetView) cachedDecisions.set(record, refreshed(known, scheduled, context));
   const { others } = known;
   return {
     ...nothing,
@@ -143,7 +147,7 @@ const mostCompared = 32;
 
 /** Whether the scheduler says of all members that moved what it said of them before. */
 function isJudgedAlike(
-  known: Recollection,
+  known: CachedDecision,
   { policySnapshots, bindings }: PlacementRecord,
   moved: ReadonlySet<ClusterName>,
   context: PlanContext,
@@ -163,33 +167,34 @@ function isJudgedAlike(
 }
 
 /** What became of a member; null where it joined or left, or its document cannot be used. */
-function changeOf(name: ClusterName, { roster }: Recollection, context: PlanContext): CandidateChange | null {
-  const was = roster.get(name);
-  const is = context.roster.get(name);
+function changeOf(name: ClusterName, { fleetView }: CachedDecision, context: PlanContext): CandidateChange | null {
+  const was = fleetView.get(name);
+  const is = context.fleetView.get(name);
   if (was == null || is == null || was.cluster === null || is.cluster === null) return null;
   return { was: { ...was, cluster: was.cluster }, is: { ...is, cluster: is.cluster } };
 }
 
 /** Whether of a member that the placement is on nothing but its document changed, which no override looks at. */
-function isRelabelledOnly(name: ClusterName, known: Recollection, context: PlanContext): boolean {
-  const was = known.roster.get(name);
-  const is = context.roster.get(name);
-  const isHeardAlike = was !== undefined && is !== undefined && (was.said === null) === (is.said === null);
+function isRelabelledOnly(name: ClusterName, known: CachedDecision, context: PlanContext): boolean {
+  const was = known.fleetView.get(name);
+  const is = context.fleetView.get(name);
+  const isHeardAlike =
+    was !== undefined && is !== undefined && (was.observation === null) === (is.observation === null);
   return isHeardAlike && was.contactFailure === is.contactFailure && known.overrides.length === 0;
 }
 
 /** The same, resting on what this plan sees. */
-const brought = (known: Recollection, { reasons, wakeAt }: Told, context: PlanContext): Recollection => ({
+const refreshed = (known: CachedDecision, { reasons, wakeAt }: TimedReasons, context: PlanContext): CachedDecision => ({
   ...known,
   scheduled: { reasons, wakeAt },
-  roster: context.roster,
+  fleetView: context.fleetView,
   from: context.world.now,
   latestOverrides: context.latestOverrides,
   scopes: context.world.intent.scopes,
   unusable: context.world.intent.unusable,
 });
 
-function stands(known: Recollection, placement: Placement, record: PlacementRecord, context: PlanContext): boolean {
+function isValid(known: CachedDecision, placement: Placement, record: PlacementRecord, context: PlanContext): boolean {
   const { intent, now } = context.world;
   const until = earliest(known.scheduled.wakeAt, known.others.wakeAt);
   return (
@@ -199,7 +204,7 @@ function stands(known: Recollection, placement: Placement, record: PlacementReco
     known.trust === context.consent.record &&
     sameUnusable(known.unusable, intent.unusable) &&
     sameScopes(known.scopes, intent.scopes) &&
-    (known.isForeseen || !context.isNewCommit) &&
+    (known.outlivesCommits || !context.isNewCommit) &&
     !context.isNamed(record.key) &&
     sameList(known.runs, runsAround(record, context)) &&
     // A selection is of one placement: another one, or this one edited, has another.
@@ -218,7 +223,7 @@ const canGetPlannedVersion = ({ resourceSnapshots }: PlacementRecord, { content 
   resourceSnapshots.at(-1)?.resources.every((it) => content(it.digest) !== null) === true;
 
 const sameOverrides = (
-  known: Recollection,
+  known: CachedDecision,
   { key, resourceSnapshots }: PlacementRecord,
   context: PlanContext,
 ): boolean =>

@@ -29,7 +29,7 @@ export function orphanReasons(ledger: Ledger, context: PlanContext): readonly Re
 }
 
 /** What is said of orphans is said of this. */
-interface Scene {
+interface OrphanInput {
   readonly ledger: Ledger;
   readonly context: PlanContext;
 }
@@ -46,14 +46,14 @@ interface Counted {
 const countedIn = new WeakMap<Inventory, Counted>();
 
 /** Counts what was counted before only where the placement's record is another one by now. */
-function orphansOn(cluster: ClusterName, inventory: Inventory, scene: Scene): Counts {
-  const { placements } = scene.ledger;
+function orphansOn(cluster: ClusterName, inventory: Inventory, input: OrphanInput): Counts {
+  const { placements } = input.ledger;
   const last = countedIn.get(inventory);
   const known = last?.cluster === cluster ? last : null;
   if (known !== null && known.placements === placements) return known.counts;
   const suspects = known === null ? inventory.placements : changedRecords(known.placements, placements);
   const counts = recounted(known?.counts ?? new Map(), commonKeys(suspects, inventory.placements), (placement) =>
-    orphansOf(placement, cluster, { ...scene, inventory }),
+    orphansOf(placement, cluster, { ...input, inventory }),
   );
   countedIn.set(inventory, { cluster, placements, counts });
   return counts;
@@ -89,14 +89,14 @@ const changedRecords = rememberedPair(
 function orphansOf(
   placement: PlacementKey,
   cluster: ClusterName,
-  scene: Scene & { readonly inventory: Inventory },
+  input: OrphanInput & { readonly inventory: Inventory },
 ): number {
-  const entries = scene.inventory.placements.get(placement)?.entries;
+  const entries = input.inventory.placements.get(placement)?.entries;
   if (entries === undefined || entries.size === 0) return 0;
-  const record = scene.ledger.placements.get(placement);
+  const record = input.ledger.placements.get(placement);
   const binding = record?.bindings.get(cluster);
   if (record === undefined || binding === undefined) return entries.size;
-  const keys = wantedKeys(binding, record, scene);
+  const keys = wantedKeys(binding, record, input);
   let count = 0;
   for (const key of entries.keys())
     if (keys?.has(key) !== true && !binding.leaving.some((it) => objectKey(it.id) === key)) count += 1;
@@ -104,7 +104,11 @@ function orphansOf(
 }
 
 /** What a binding is to carry; null when it has no target. Of what it selects, overrides may have dropped some. */
-function wantedKeys(binding: Binding, record: PlacementRecord, { context }: Scene): ReadonlySet<ObjectKey> | null {
+function wantedKeys(
+  binding: Binding,
+  record: PlacementRecord,
+  { context }: OrphanInput,
+): ReadonlySet<ObjectKey> | null {
   const { target } = binding;
   if (target === null) return null;
   if (target.clusterOverrides.length + target.resourceOverrides.length > 0) {
@@ -122,13 +126,13 @@ const keysIn = remembered((manifests: readonly RenderedManifest[]) => new Set(ma
  * (`apply/README.md#f-43`). Said in the pass that hears of it, or decides about the placement: only records that it
  * changed are looked at.
  */
-export function lostInventories(ledger: Ledger, { world, voices }: PlanContext): readonly Reason[] {
+export function lostInventories(ledger: Ledger, { world, trustedObservations }: PlanContext): readonly Reason[] {
   const reasons: Reason[] = [];
   for (const [placement, record] of ledger.placements) {
     const before = world.ledger.placements.get(placement);
     if (before === undefined || before === record) continue;
     for (const { cluster, facts } of before.bindings.values()) {
-      const inventory = voices.get(cluster)?.inventory;
+      const inventory = trustedObservations.get(cluster)?.inventory;
       if (facts?.applied !== "applied" || inventory === undefined || inventory.placements.has(placement)) continue;
       reasons.push({ kind: "inventoryLost", cluster, placement });
     }

@@ -17,10 +17,10 @@ import { consentOf } from "./approval/consent.ts";
 import { nextFormerNames } from "./approval/former-names.ts";
 import { indexRequests } from "./approval/request-index.ts";
 import { isDecision } from "./decision.ts";
-import { rosterOf, voicesOf } from "./facts/members.ts";
+import { fleetViewOf, trustedObservationsOf } from "./facts/members.ts";
 import { record } from "./facts/record.ts";
 import { guardDeletions, heldIndex } from "./guard/deletions.ts";
-import { placeOnce } from "./incremental.ts";
+import { placeCached } from "./incremental.ts";
 import { nextSequence, type PlanContext } from "./moves/context.ts";
 import { type Move, manifestsOf } from "./moves/move.ts";
 import { contentOf } from "./moves/version.ts";
@@ -145,8 +145,8 @@ function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]
     world,
     ledger,
     consent,
-    roster: rosterOf(world, ledger),
-    voices: voicesOf(world, ledger),
+    fleetView: fleetViewOf(world, ledger),
+    trustedObservations: trustedObservationsOf(world, ledger),
     candidates: [...intent.clusters.values()].map((cluster) => ({
       cluster,
       contactFailure: ledger.clusters.get(cluster.name)?.contactFailure ?? null,
@@ -220,5 +220,5 @@ function placeOne(
 ): PlacementResult | null {
   if (before !== null && isSuspended(before, context.world.intent)) return suspended(before, context);
   if (placement === undefined) return before === null ? null : removePlacement(before, context);
-  return placeOnce(placement, before, context);
+  return placeCached(placement, before, context);
 }

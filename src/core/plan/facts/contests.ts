@@ -9,7 +9,7 @@ import type { Reached } from "./members.ts";
 const contestsKept = 100;
 
 /** Where objects are fought over, and what was said of it last. */
-interface Fought {
+interface FightInput {
   readonly member: Reached;
   readonly before: BindingFacts | null;
 }
@@ -18,7 +18,7 @@ interface Fought {
 export function contestsOf(
   keys: readonly ObjectKey[],
   { entries }: InventoryPlacement,
-  { member, before }: Fought,
+  { member, before }: FightInput,
 ): readonly ContestedObject[] {
   const known = new Map(before?.contested?.map((it) => [objectKey(it.id), it]));
   return [...keys]
@@ -34,10 +34,14 @@ export function contestsOf(
 }
 
 /** When the first fight that the record tells of is over, as its member has it; null when it tells of none. */
-export function calmFrom(record: PlacementRecord, voices: ReadonlyMap<ClusterName, Reached>): Instant | null {
+export function calmFrom(
+  record: PlacementRecord,
+  trustedObservations: ReadonlyMap<ClusterName, Reached>,
+): Instant | null {
   let first: Instant | null = null;
   for (const { cluster, facts } of record.bindings.values()) {
-    const carried = facts?.contested === undefined ? null : voices.get(cluster)?.inventory.placements.get(record.key);
+    const carried =
+      facts?.contested === undefined ? null : trustedObservations.get(cluster)?.inventory.placements.get(record.key);
     for (const { id } of facts?.contested ?? []) {
       const repairs = carried?.entries.get(objectKey(id))?.repairs;
       if (repairs !== undefined) first = earliest(first, fightEnd(repairs));

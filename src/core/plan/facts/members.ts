@@ -10,30 +10,30 @@ import type { ClusterName } from "../../model/value.ts";
  *
  * It holds tokens of observations and not the observations: whoever remembers a roster keeps no world alive.
  */
-export type Roster = ReadonlyMap<ClusterName, Seat>;
+export type FleetView = ReadonlyMap<ClusterName, MemberView>;
 
-interface Seat {
+interface MemberView {
   /** Null when the member's document cannot be used at present. */
   readonly cluster: MemberCluster | null;
   readonly contactFailure: ContactFailure | null;
   /** Null when the member was not asked. */
-  readonly said: object | null;
+  readonly observation: object | null;
 }
 
 /** A member that answered. */
 export type Reached = Extract<Observation, { kind: "reached" }>;
 
 /** Members that answered and are who they are taken for: only they are believed, and only to them anything is written. */
-export function voicesOf(
+export function trustedObservationsOf(
   { observed }: World,
   { clusters }: Pick<Ledger, "clusters">,
 ): ReadonlyMap<ClusterName, Reached> {
-  const voices = new Map<ClusterName, Reached>();
+  const trustedObservations = new Map<ClusterName, Reached>();
   for (const [name, { contactFailure }] of clusters) {
     const seen = observed.get(name);
-    if (seen?.kind === "reached" && contactFailure === null) voices.set(name, seen);
+    if (seen?.kind === "reached" && contactFailure === null) trustedObservations.set(name, seen);
   }
-  return voices;
+  return trustedObservations;
 }
 
 /** What became of members between two rosters. */
@@ -47,37 +47,37 @@ export interface Changes {
 const tokenOf = remembered((_: Observation): object => ({}));
 
 /** The roster of a world, its members' troubles as the ledger has them by now. The last one itself if it says the same. */
-export function rosterOf(world: World, { clusters }: Pick<Ledger, "clusters">): Roster {
-  const next = seatsOf(world, clusters);
+export function fleetViewOf(world: World, { clusters }: Pick<Ledger, "clusters">): FleetView {
+  const next = viewsOf(world, clusters);
   const last = lastOf(clusters);
-  if (last.roster === null || changesSince(last.roster, next).all.size > 0) last.roster = next;
-  return last.roster;
+  if (last.fleetView === null || changesSince(last.fleetView, next).all.size > 0) last.fleetView = next;
+  return last.fleetView;
 }
 
-const lastOf = remembered((_: Ledger["clusters"]): { roster: Roster | null } => ({ roster: null }));
+const lastOf = remembered((_: Ledger["clusters"]): { fleetView: FleetView | null } => ({ fleetView: null }));
 
-function seatsOf({ intent, observed }: World, clusters: Ledger["clusters"]): Roster {
-  const seats = new Map<ClusterName, Seat>();
+function viewsOf({ intent, observed }: World, clusters: Ledger["clusters"]): FleetView {
+  const views = new Map<ClusterName, MemberView>();
   for (const [name, { contactFailure }] of clusters) {
     const seen = observed.get(name);
-    seats.set(name, {
+    views.set(name, {
       cluster: intent.clusters.get(name) ?? null,
       contactFailure,
-      said: seen === undefined ? null : tokenOf(seen),
+      observation: seen === undefined ? null : tokenOf(seen),
     });
   }
-  return seats;
+  return views;
 }
 
 /** What changed since an earlier roster. Every placement of a plan asks, and nearly all of them about the same one. */
-export const changesSince: (before: Roster, after: Roster) => Changes = rememberedPair((before, after) => {
+export const changesSince: (before: FleetView, after: FleetView) => Changes = rememberedPair((before, after) => {
   const moved = new Set<ClusterName>();
   const all = new Set<ClusterName>();
   for (const [name, is] of after) {
     const was = before.get(name);
     const stays = was !== undefined && was.cluster === is.cluster && was.contactFailure === is.contactFailure;
-    if (!stays || (was.said === null) !== (is.said === null)) moved.add(name);
-    else if (was.said !== is.said) all.add(name);
+    if (!stays || (was.observation === null) !== (is.observation === null)) moved.add(name);
+    else if (was.observation !== is.observation) all.add(name);
   }
   for (const name of before.keys()) if (!after.has(name)) moved.add(name);
   for (const name of moved) all.add(name);

@@ -9,8 +9,8 @@ import { clusterGroup } from "../../model/names.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { World } from "../../model/plan.ts";
 import { type ClusterName, compareText, type Instant, type PlacementKey } from "../../model/value.ts";
-import { hearPlacement } from "./hear.ts";
-import { type Reached, rosterOf, voicesOf } from "./members.ts";
+import { fleetViewOf, type Reached, trustedObservationsOf } from "./members.ts";
+import { withObservedFacts } from "./observed-facts.ts";
 
 /**
  * Writes down what the members told us, in a normal form: decisions read the ledger and nothing else.
@@ -21,13 +21,18 @@ export function record(world: World): Ledger {
   const { ledger, now } = world;
   const clusters = recordClusters(world);
   const told = { clusters };
-  const hearing = { voices: voicesOf(world, told), roster: rosterOf(world, told), now, made: new Map() };
+  const context = {
+    trustedObservations: trustedObservationsOf(world, told),
+    fleetView: fleetViewOf(world, told),
+    now,
+    made: new Map(),
+  };
   const placements = new Map<PlacementKey, PlacementRecord>();
   let isNews = false;
   for (const [key, it] of ledger.placements) {
-    const heard = hearPlacement(it, hearing);
-    placements.set(key, heard);
-    if (heard !== it) isNews = true;
+    const observed = withObservedFacts(it, context);
+    placements.set(key, observed);
+    if (observed !== it) isNews = true;
   }
   if (clusters === ledger.clusters && !isNews) return ledger;
   return { ...ledger, clusters, placements: isNews ? placements : ledger.placements };
@@ -64,7 +69,7 @@ const longestJoined = (members: Iterable<MemberCluster>, { clusters }: Ledger): 
 };
 
 /** What a member's record depends on besides the member. */
-interface Roll {
+interface ContactInput {
   readonly ledger: Ledger;
   readonly observed: World["observed"];
   readonly now: Instant;
@@ -72,8 +77,8 @@ interface Roll {
   readonly names: ReadonlyMap<string, ClusterName>;
 }
 
-function recordCluster(cluster: MemberCluster, roll: Roll): ClusterRecord {
-  const { ledger, observed, now } = roll;
+function recordCluster(cluster: MemberCluster, input: ContactInput): ClusterRecord {
+  const { ledger, observed, now } = input;
   const before = ledger.clusters.get(cluster.name);
   const specDigest = specDigestOf(cluster);
   const base: ClusterRecord = before ?? {
@@ -88,7 +93,7 @@ function recordCluster(cluster: MemberCluster, roll: Roll): ClusterRecord {
   };
   const spec = base.specDigest === specDigest ? base : { ...base, specDigest, generation: base.generation + 1 };
   const seen = observed.get(cluster.name);
-  const told = seen === undefined ? spec : hear(spec, seen, roll);
+  const told = seen === undefined ? spec : withContact(spec, seen, input);
   if (settled.has(told)) return told;
   const conditions = settleConditions(told.conditions, clusterVerdicts(told), now);
   const next = conditions === told.conditions ? told : { ...told, conditions };
@@ -101,10 +106,10 @@ const settled = new WeakSet<ClusterRecord>();
 
 const specDigestOf = remembered(({ labels, spec }: MemberCluster) => digestOf({ labels, spec }));
 
-function hear(cluster: ClusterRecord, seen: Observation, roll: Roll): ClusterRecord {
-  const { now } = roll;
+function withContact(cluster: ClusterRecord, seen: Observation, input: ContactInput): ClusterRecord {
+  const { now } = input;
   if (seen.kind === "unreachable") return withTrouble(cluster, { code: seen.code, message: seen.message }, now);
-  const message = mistakeOf(cluster, seen, roll);
+  const message = mistakeOf(cluster, seen, input);
   if (message !== null) return withTrouble(cluster, { code: "IdentityChanged", message }, now);
   const { clusterUid, kubernetesVersion } = seen;
   const same = cluster.kubeSystemUid === clusterUid && cluster.kubernetesVersion === kubernetesVersion;
@@ -113,7 +118,11 @@ function hear(cluster: ClusterRecord, seen: Observation, roll: Roll): ClusterRec
 }
 
 /** Why what answers is not this member: nothing may be written there (`plan/README.md#d-8`). Null when it is. */
-function mistakeOf({ kubeSystemUid, name }: ClusterRecord, seen: Reached, { ledger, names }: Roll): string | null {
+function mistakeOf(
+  { kubeSystemUid, name }: ClusterRecord,
+  seen: Reached,
+  { ledger, names }: ContactInput,
+): string | null {
   const { clusterUid, inventory } = seen;
   if (kubeSystemUid !== null && kubeSystemUid !== clusterUid)
     return `its address answers for another cluster: kube-system has uid ${clusterUid}, ${kubeSystemUid} joined`;

@@ -8,7 +8,7 @@ import type { ClusterName, PlacementKey, Sequence } from "../../model/value.ts";
 import type { Rendering } from "../../render/render.ts";
 import type { Candidate } from "../../schedule/framework/cycle.ts";
 import type { ConditionsOf } from "../../status/conditions-at.ts";
-import type { Reached, Roster } from "../facts/members.ts";
+import type { FleetView, Reached } from "../facts/members.ts";
 import type { Content } from "./version.ts";
 
 /** What all placements of one plan share. */
@@ -16,8 +16,8 @@ export interface PlanContext {
   readonly world: World;
   /** The ledger with everything that the members told us written down. */
   readonly ledger: Ledger;
-  readonly roster: Roster;
-  readonly voices: ReadonlyMap<ClusterName, Reached>;
+  readonly fleetView: FleetView;
+  readonly trustedObservations: ReadonlyMap<ClusterName, Reached>;
   /** Every member as the scheduler sees it, in order of names. */
   readonly candidates: readonly Candidate[];
   /** Of the commit in which new decisions will stand. */

@@ -50,13 +50,13 @@ export interface Standstill {
   readonly selection: Selection;
   /** Every cluster is on the version that it should have, so that a new commit as such takes nothing away. */
   readonly isSettled: boolean;
-  readonly scheduled: Told;
+  readonly scheduled: TimedReasons;
   /** What does not come from the scheduler. */
-  readonly others: Told;
+  readonly others: TimedReasons;
 }
 
 /** What is to be said, and when something turns by time alone. */
-export interface Told {
+export interface TimedReasons {
   readonly reasons: readonly Reason[];
   readonly wakeAt: Instant | null;
 }

@@ -52,15 +52,15 @@ const snapshotsInUse = remembered(
     new Set([...bindings.values()].map((it) => it.policySnapshot)),
 );
 
-interface Stage {
+interface ScheduleInput {
   readonly record: PlacementRecord;
   readonly latest: number;
   readonly ledger: Ledger;
   readonly members: ReadonlyMap<ClusterName, unknown>;
 }
 
-function carryOut(outcome: Schedule, stage: Stage): ReadonlyMap<ClusterName, Binding> {
-  const { record, latest, members } = stage;
+function carryOut(outcome: Schedule, input: ScheduleInput): ReadonlyMap<ClusterName, Binding> {
+  const { record, latest, members } = input;
   const left = [...record.bindings.keys()].filter((it) => !members.has(it));
   if (outcome.drop.length + outcome.keep.length + outcome.create.length + left.length === 0) return record.bindings;
   const next = new Map<ClusterName, Binding>(record.bindings);
@@ -90,7 +90,7 @@ function carryOut(outcome: Schedule, stage: Stage): ReadonlyMap<ClusterName, Bin
     const binding = next.get(decision.cluster);
     const made =
       binding === undefined
-        ? newBinding(decision, stage)
+        ? newBinding(decision, input)
         : rejudged(binding, { decision, state: "Scheduled", policySnapshot: latest });
     next.set(decision.cluster, made);
   }
@@ -117,7 +117,7 @@ function rejudged(
   };
 }
 
-function newBinding(decision: ClusterDecision, { record, latest, ledger }: Stage): Binding {
+function newBinding(decision: ClusterDecision, { record, latest, ledger }: ScheduleInput): Binding {
   return {
     cluster: decision.cluster,
     name: bindingName(record.name, decision.cluster),

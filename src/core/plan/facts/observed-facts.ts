@@ -10,19 +10,19 @@ import type { LiveObject } from "../../model/observation.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import { keysOf, snapshotOf } from "../../render/resource-snapshot.ts";
 import { calmFrom, contestsOf } from "./contests.ts";
-import { changesSince, type Reached, type Roster } from "./members.ts";
+import { changesSince, type FleetView, type Reached } from "./members.ts";
 
 /** What is heard, and by whom it counts. */
-export interface Hearing {
-  readonly voices: ReadonlyMap<ClusterName, Reached>;
-  readonly roster: Roster;
+export interface ObservationContext {
+  readonly trustedObservations: ReadonlyMap<ClusterName, Reached>;
+  readonly fleetView: FleetView;
   readonly now: Instant;
   /** Facts that this pass made already: a hundred thousand bindings come to the same few. */
   readonly made: Map<string, BindingFacts>;
 }
 
 /** The roster under which a record was found to say already what the members say, and until when that stands. */
-const heardUnder = new WeakMap<PlacementRecord, { readonly roster: Roster; readonly until: Instant | null }>();
+const observedUnder = new WeakMap<PlacementRecord, { readonly fleetView: FleetView; readonly until: Instant | null }>();
 
 /**
  * The placement with what the members say of it, in a normal form. The record itself when they say nothing new.
@@ -30,51 +30,57 @@ const heardUnder = new WeakMap<PlacementRecord, { readonly roster: Roster; reado
  * Only members that changed since the record was last found complete are heard again: saying the same twice is no news,
  * whatever the time. Only that a fight is over is told by time alone.
  */
-export function hearPlacement(record: PlacementRecord, hearing: Hearing): PlacementRecord {
-  const last = heardUnder.get(record);
-  const known = last === undefined || (last.until !== null && hearing.now >= last.until) ? null : last.roster;
-  if (known === hearing.roster) return record;
-  const bindings = hearBindings(record, hearing, known === null ? null : changesSince(known, hearing.roster).all);
+export function withObservedFacts(record: PlacementRecord, context: ObservationContext): PlacementRecord {
+  const last = observedUnder.get(record);
+  const known = last === undefined || (last.until !== null && context.now >= last.until) ? null : last.fleetView;
+  if (known === context.fleetView) return record;
+  const bindings = observedBindings(
+    record,
+    context,
+    known === null ? null : changesSince(known, context.fleetView).all,
+  );
   if (bindings !== record.bindings) return { ...record, bindings };
-  heardUnder.set(record, { roster: hearing.roster, until: calmFrom(record, hearing.voices) });
+  observedUnder.set(record, { fleetView: context.fleetView, until: calmFrom(record, context.trustedObservations) });
   return record;
 }
 
 /** Notes that a record says all that the members of a roster say: it was made from one that did. */
-export const hasBeenHeard = (record: PlacementRecord, { roster, voices }: Pick<Hearing, "roster" | "voices">): void =>
-  void heardUnder.set(record, { roster, until: calmFrom(record, voices) });
-
-function hearBindings(
+export const markObserved = (
   record: PlacementRecord,
-  hearing: Hearing,
+  { fleetView, trustedObservations }: Pick<ObservationContext, "fleetView" | "trustedObservations">,
+): void => void observedUnder.set(record, { fleetView, until: calmFrom(record, trustedObservations) });
+
+function observedBindings(
+  record: PlacementRecord,
+  context: ObservationContext,
   members: ReadonlySet<ClusterName> | null,
 ): PlacementRecord["bindings"] {
   const { bindings } = record;
-  const heard = new Map<ClusterName, Binding | null>();
-  const hear = (binding: Binding | undefined): void => {
-    const next = binding === undefined ? undefined : hearOne(binding, record, hearing);
-    if (binding !== undefined && next !== undefined && next !== binding) heard.set(binding.cluster, next);
+  const changed = new Map<ClusterName, Binding | null>();
+  const observe = (binding: Binding | undefined): void => {
+    const next = binding === undefined ? undefined : observedBinding(binding, record, context);
+    if (binding !== undefined && next !== undefined && next !== binding) changed.set(binding.cluster, next);
   };
-  for (const it of members === null ? bindings.keys() : commonKeys(members, bindings)) hear(bindings.get(it));
-  if (heard.size === 0) return bindings;
+  for (const it of members === null ? bindings.keys() : commonKeys(members, bindings)) observe(bindings.get(it));
+  if (changed.size === 0) return bindings;
   const next = new Map<ClusterName, Binding>();
   for (const [name, binding] of bindings) {
-    const told = heard.get(name);
-    if (told !== null) next.set(name, told ?? binding);
+    const observed = changed.get(name);
+    if (observed !== null) next.set(name, observed ?? binding);
   }
   return next;
 }
 
 /** The binding with what its member says of it; null when everything that had to go is confirmed gone. */
-function hearOne(binding: Binding, record: PlacementRecord, hearing: Hearing): Binding | null {
-  const member = hearing.voices.get(binding.cluster);
+function observedBinding(binding: Binding, record: PlacementRecord, context: ObservationContext): Binding | null {
+  const member = context.trustedObservations.get(binding.cluster);
   if (member === undefined) return binding;
   const carried = listedOf(member.inventory.placements.get(record.key) ?? null, binding, record);
   const leaving = stillThere(binding.leaving, carried);
   const { removal } = binding;
   if (removal !== null && leaving.length === 0 && isFenced(member.inventory, record.key, removal.sequence))
     return startAnew(binding);
-  const facts = removal === null ? hearFacts(binding, leaving, { member, carried, hearing }) : binding.facts;
+  const facts = removal === null ? observedFacts(binding, leaving, { member, carried, context }) : binding.facts;
   if (leaving === binding.leaving && facts === binding.facts) return binding;
   return { ...binding, leaving, facts };
 }
@@ -120,28 +126,28 @@ function startAnew(binding: Binding): Binding | null {
   return { ...binding, generation, removal: null, target: null, leaving: [], facts: null };
 }
 
-interface Said {
+interface BindingObservation {
   readonly member: Reached;
   readonly carried: InventoryPlacement | null;
-  readonly hearing: Hearing;
+  readonly context: ObservationContext;
 }
 
-function hearFacts(
+function observedFacts(
   { target, facts: before }: Binding,
   leaving: Binding["leaving"],
-  { member, carried, hearing }: Said,
+  { member, carried, context }: BindingObservation,
 ): BindingFacts | null {
   if (target === null) return null;
   const isClaimed = carried !== null && carried.sequence === target.sequence && carried.digest === target.digest;
-  const witness = { member, wasUp: wasUp(before, target.sequence), before, now: hearing.now };
-  const told = isClaimed ? hearObjects(carried, leaving, witness) : unheard;
+  const objects = { member, wasUp: wasUp(before, target.sequence), before, now: context.now };
+  const observed = isClaimed ? factsOfObjects(carried, leaving, objects) : nothingObserved;
   const isSame =
     before !== null &&
     before.sequence === target.sequence &&
-    before.applied === told.applied &&
-    before.phase === told.phase;
-  if (isSame && sameDetails(before, told)) return before;
-  return factsOf(told, { sequence: target.sequence, since: isSame ? before.since : hearing.now }, hearing);
+    before.applied === observed.applied &&
+    before.phase === observed.phase;
+  if (isSame && sameDetails(before, observed)) return before;
+  return factsOf(observed, { sequence: target.sequence, since: isSame ? before.since : context.now }, context);
 }
 
 /**
@@ -152,20 +158,24 @@ const wasUp = (before: BindingFacts | null, sequence: Target["sequence"]): boole
   before !== null && before.sequence === sequence && before.phase === "available";
 
 /** One object for all bindings that have the same to tell, and nothing in particular. */
-function factsOf(told: Told, when: Pick<BindingFacts, "sequence" | "since">, { made }: Hearing): BindingFacts {
-  if (told.objectFailureCount > 0 || told.adopted.length > 0 || told.contested !== undefined)
-    return { ...told, ...when };
-  const key = `${told.applied} ${told.phase} ${when.sequence} ${when.since}`;
+function factsOf(
+  observed: ObservedFacts,
+  when: Pick<BindingFacts, "sequence" | "since">,
+  { made }: ObservationContext,
+): BindingFacts {
+  if (observed.objectFailureCount > 0 || observed.adopted.length > 0 || observed.contested !== undefined)
+    return { ...observed, ...when };
+  const key = `${observed.applied} ${observed.phase} ${when.sequence} ${when.since}`;
   const known = made.get(key);
   if (known !== undefined) return known;
-  const facts = { ...told, ...when };
+  const facts = { ...observed, ...when };
   made.set(key, facts);
   return facts;
 }
 
-type Told = Omit<BindingFacts, "sequence" | "since">;
+type ObservedFacts = Omit<BindingFacts, "sequence" | "since">;
 
-const sameDetails = (a: Told, b: Told): boolean =>
+const sameDetails = (a: ObservedFacts, b: ObservedFacts): boolean =>
   a.objectFailureCount === b.objectFailureCount &&
   // Facts are plain data; their types merely lack the index signature that Json asks for.
   sameJson(a.objectFailures as unknown as Json, b.objectFailures as unknown as Json) &&
@@ -173,7 +183,7 @@ const sameDetails = (a: Told, b: Told): boolean =>
   sameJson((a.contested ?? null) as unknown as Json, (b.contested ?? null) as unknown as Json);
 
 const noneOf: readonly never[] = [];
-const unheard: Told = {
+const nothingObserved: ObservedFacts = {
   applied: "pending",
   phase: "progressing",
   objectFailures: noneOf,
@@ -183,7 +193,7 @@ const unheard: Told = {
 
 const troublesKept = 100;
 
-interface Witness {
+interface ObjectsContext {
   readonly member: Reached;
   /** Whether the same target was up when it was heard last. */
   readonly wasUp: boolean;
@@ -192,7 +202,11 @@ interface Witness {
   readonly now: Instant;
 }
 
-function hearObjects(carried: InventoryPlacement, leaving: Binding["leaving"], witness: Witness): Told {
+function factsOfObjects(
+  carried: InventoryPlacement,
+  leaving: Binding["leaving"],
+  objects: ObjectsContext,
+): ObservedFacts {
   const gone = leaving.length === 0 ? null : new Set(leaving.map((it) => objectKey(it.id)));
   const troubled: ObjectKey[] = [];
   const adopted: ObjectKey[] = [];
@@ -202,11 +216,11 @@ function hearObjects(carried: InventoryPlacement, leaving: Binding["leaving"], w
   for (const [key, entry] of carried.entries) {
     if (gone?.has(key) === true) continue;
     if (entry.adopted) adopted.push(key);
-    if (isFight(entry.repairs, witness.now)) fought.push(key);
-    const said = saidOf(key, entry, witness);
-    applied = Math.max(applied, appliedOrder.indexOf(said.applied));
-    phase = Math.max(phase, phaseOrder.indexOf(said.phase));
-    if (said.isTroubled) troubled.push(key);
+    if (isFight(entry.repairs, objects.now)) fought.push(key);
+    const state = stateOf(key, entry, objects);
+    applied = Math.max(applied, appliedOrder.indexOf(state.applied));
+    phase = Math.max(phase, phaseOrder.indexOf(state.phase));
+    if (state.isTroubled) troubled.push(key);
   }
   const objectFailures = troubled.sort(compareText).slice(0, troublesKept);
   return {
@@ -215,28 +229,28 @@ function hearObjects(carried: InventoryPlacement, leaving: Binding["leaving"], w
     objectFailures:
       objectFailures.length === 0
         ? noneOf
-        : objectFailures.flatMap((it) => troubleOf(it, carried, witness.member) ?? []),
+        : objectFailures.flatMap((it) => troubleOf(it, carried, objects.member) ?? []),
     objectFailureCount: troubled.length,
     adopted: adopted.length === 0 ? noneOf : adopted.sort(compareText).map(objectIdOf),
-    ...(fought.length === 0 ? {} : { contested: contestsOf(fought, carried, witness) }),
+    ...(fought.length === 0 ? {} : { contested: contestsOf(fought, carried, objects) }),
   };
 }
 
 // Of all objects together, the worst counts.
-const appliedOrder: readonly Told["applied"][] = ["applied", "pending", "failed"];
-const phaseOrder: readonly Told["phase"][] = ["available", "untrackable", "progressing", "failed"];
+const appliedOrder: readonly ObservedFacts["applied"][] = ["applied", "pending", "failed"];
+const phaseOrder: readonly ObservedFacts["phase"][] = ["available", "untrackable", "progressing", "failed"];
 
-interface ObjectSaid {
-  readonly applied: Told["applied"];
-  readonly phase: Told["phase"];
+interface ObjectState {
+  readonly applied: ObservedFacts["applied"];
+  readonly phase: ObservedFacts["phase"];
   readonly isTroubled: boolean;
 }
 
-const refused: ObjectSaid = { applied: "failed", phase: "progressing", isTroubled: true };
-const awaited: ObjectSaid = { applied: "pending", phase: "progressing", isTroubled: false };
-const going: ObjectSaid = { ...awaited, isTroubled: true };
-const unseen: ObjectSaid = { applied: "applied", phase: "untrackable", isTroubled: false };
-const seenAs: Readonly<Record<LiveObject["health"]["phase"], ObjectSaid>> = {
+const refused: ObjectState = { applied: "failed", phase: "progressing", isTroubled: true };
+const awaited: ObjectState = { applied: "pending", phase: "progressing", isTroubled: false };
+const going: ObjectState = { ...awaited, isTroubled: true };
+const unseen: ObjectState = { applied: "applied", phase: "untrackable", isTroubled: false };
+const seenAs: Readonly<Record<LiveObject["health"]["phase"], ObjectState>> = {
   available: { applied: "applied", phase: "available", isTroubled: false },
   untrackable: unseen,
   progressing: { applied: "applied", phase: "progressing", isTroubled: true },
@@ -248,7 +262,7 @@ const seenAs: Readonly<Record<LiveObject["health"]["phase"], ObjectSaid>> = {
  * what others made of an object does not show that ours comes up: nobody else gets a version because of it. What is being
  * deleted is as good as gone, however well it still is and whatever was written to it: ours is made once it is gone.
  */
-function saidOf(key: ObjectKey, entry: InventoryEntry, { member, wasUp, now }: Witness): ObjectSaid {
+function stateOf(key: ObjectKey, entry: InventoryEntry, { member, wasUp, now }: ObjectsContext): ObjectState {
   const live = member.objects.get(key);
   if (live?.terminating === true && live.uid === entry.uid) return going;
   switch (entry.outcome.kind) {
