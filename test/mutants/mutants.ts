@@ -135,8 +135,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "acts on a cluster that is not the one that joined",
     file: "src/core/plan/facts/members.ts",
-    find: 'if (seen?.kind === "reached" && contactFailure === null) trustedObservations.set(name, seen);',
-    replace: 'if (seen?.kind === "reached") trustedObservations.set(name, seen);',
+    find: 'if (seen?.kind === "reached" && contactFailure === null) trusted.set(name, seen);',
+    replace: 'if (seen?.kind === "reached") trusted.set(name, seen);',
     caughtBy: "check",
   },
   {

@@ -23,9 +23,9 @@ import { reasonsOf } from "./reasons.ts";
 import { recordsOf, runsOf } from "./runs/runs-of.ts";
 
 /**
- * A placement about which there was nothing to decide, and everything that this rested on.
+ * A decision about a placement in which nothing moves, and everything that it rested on.
  *
- * Invariant: it can be seen in what a plan costs and nowhere else. Whatever is not compared here has no part in it: the
+ * Invariant: it changes what a plan costs and nothing else. Whatever is not compared here has no part in it: the
  * sequence and the commit enter only what is decided anew, and what members say only through the record.
  */
 interface CachedDecision {
@@ -43,9 +43,9 @@ interface CachedDecision {
   /** What is protected, and from whom an approval counts. */
   readonly trust: TrustRecord | null;
   readonly fleetView: FleetView;
-  /** It stands from this moment until something turns by itself. */
+  /** It holds from this moment until time alone changes something. */
   readonly from: Instant;
-  /** A new commit takes nothing away here just by being one. */
+  /** A new commit as such takes nothing away here. */
   readonly outlivesCommits: boolean;
   readonly scheduled: TimedReasons;
   /** What does not come from the scheduler, what is to be said of its bindings included. */
@@ -54,7 +54,7 @@ interface CachedDecision {
 
 const cachedDecisions = new WeakMap<PlacementRecord, CachedDecision>();
 
-/** Decides a placement, or says what is known of it from an earlier pass. */
+/** Decides a placement, or gives the result of an earlier pass where that still holds. */
 export function placeCached(
   placement: Placement,
   before: PlacementRecord | null,
@@ -68,7 +68,7 @@ export function placeCached(
 }
 
 /**
- * Keeps what was found out about a placement in which nothing moves. Not where something leaves: that is work under way,
+ * Keeps the decision about a placement in which nothing moves. Not where something leaves: that is work under way,
  * and waits for members and for people.
  */
 function keep(placement: Placement, result: PlacementResult, context: PlanContext): void {
@@ -116,7 +116,7 @@ const isAtWork = (
   reasons.some((it) => it.kind === "contentLost") ||
   [...bindings.values()].some((it) => it.removal !== null || it.leaving.length > 0);
 
-/** What is known about a placement, if all that it rested on is as it was; null when it has to be decided anew. */
+/** The result of an earlier pass, if everything that it rested on is as it was; null when the placement has to be decided anew. */
 function cachedResult(placement: Placement, record: PlacementRecord, context: PlanContext): PlacementResult | null {
   const known = cachedDecisions.get(record);
   if (known === undefined || !isValid(known, placement, record, context)) return null;
@@ -178,12 +178,12 @@ function changeOf(name: ClusterName, { fleetView }: CachedDecision, context: Pla
 function isRelabelledOnly(name: ClusterName, known: CachedDecision, context: PlanContext): boolean {
   const was = known.fleetView.get(name);
   const is = context.fleetView.get(name);
-  const isHeardAlike =
+  const isAskedAlike =
     was !== undefined && is !== undefined && (was.observation === null) === (is.observation === null);
-  return isHeardAlike && was.contactFailure === is.contactFailure && known.overrides.length === 0;
+  return isAskedAlike && was.contactFailure === is.contactFailure && known.overrides.length === 0;
 }
 
-/** The same, resting on what this plan sees. */
+/** The same decision, resting on what this plan sees. */
 const refreshed = (known: CachedDecision, { reasons, wakeAt }: TimedReasons, context: PlanContext): CachedDecision => ({
   ...known,
   scheduled: { reasons, wakeAt },

@@ -122,19 +122,20 @@ function refused(world: World, refusal: Refusal): Plan {
 const kept = (before: Ledger, after: Ledger): Ledger =>
   (Object.keys(after) as (keyof Ledger)[]).every((key) => before[key] === after[key]) ? before : after;
 
-/** Whose word counts is decided first, and what people said by those who were trusted before. */
+/** Decides first which trust file is in force; what people answered is judged by the one that was in force before. */
 function contextOf(world: World): PlanContext {
-  const heard = withTrust(record({ ...world, ledger: founded(world) }), world.intent);
-  const consent = consentOf(world, heard, nextSequence(heard));
-  const before = contextIn(world, heard, { record: heard.trust, closed: consent.closed });
+  const recorded = withTrust(record({ ...world, ledger: founded(world) }), world.intent);
+  const consent = consentOf(world, recorded, nextSequence(recorded));
+  const before = contextIn(world, recorded, { record: recorded.trust, closed: consent.closed });
   const answers = judgedAnswers(world, (trust) => openRequests(before, trust));
-  const formerNames = nextFormerNames(heard.clusters, {
+  const formerNames = nextFormerNames(recorded.clusters, {
     before: world.ledger,
     trust: consent.record?.trust ?? null,
-    sequence: nextSequence(heard),
+    sequence: nextSequence(recorded),
   });
-  if (answers === heard.answers && consent.record === heard.trust && formerNames === heard.formerNames) return before;
-  return contextIn(world, { ...heard, formerNames, answers, trust: consent.record }, consent);
+  if (answers === recorded.answers && consent.record === recorded.trust && formerNames === recorded.formerNames)
+    return before;
+  return contextIn(world, { ...recorded, formerNames, answers, trust: consent.record }, consent);
 }
 
 function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]): PlanContext {

@@ -8,7 +8,7 @@ import type { ClusterName } from "../../model/value.ts";
 /**
  * Every member as one plan sees it: all that a placement's decision can depend on, to be compared by identity.
  *
- * It holds tokens of observations and not the observations: whoever remembers a roster keeps no world alive.
+ * It holds tokens of observations, not the observations: a cache that keeps a view does not keep a world in memory.
  */
 export type FleetView = ReadonlyMap<ClusterName, MemberView>;
 
@@ -16,37 +16,37 @@ interface MemberView {
   /** Null when the member's document cannot be used at present. */
   readonly cluster: MemberCluster | null;
   readonly contactFailure: ContactFailure | null;
-  /** Null when the member was not asked. */
+  /** Stands for the observation; null when the member was not asked. */
   readonly observation: object | null;
 }
 
 /** A member that answered. */
 export type Reached = Extract<Observation, { kind: "reached" }>;
 
-/** Members that answered and are who they are taken for: only they are believed, and only to them anything is written. */
+/** Observations of members that answered and are the clusters that joined: nothing else is believed, and only they are written to. */
 export function trustedObservationsOf(
   { observed }: World,
   { clusters }: Pick<Ledger, "clusters">,
 ): ReadonlyMap<ClusterName, Reached> {
-  const trustedObservations = new Map<ClusterName, Reached>();
+  const trusted = new Map<ClusterName, Reached>();
   for (const [name, { contactFailure }] of clusters) {
     const seen = observed.get(name);
-    if (seen?.kind === "reached" && contactFailure === null) trustedObservations.set(name, seen);
+    if (seen?.kind === "reached" && contactFailure === null) trusted.set(name, seen);
   }
-  return trustedObservations;
+  return trusted;
 }
 
-/** What became of members between two rosters. */
+/** Which members changed between two views. */
 export interface Changes {
   /** Joined, left, were relabelled, came into trouble or out of it, began or ceased to be asked. */
   readonly moved: ReadonlySet<ClusterName>;
-  /** These, and those that say something else. */
+  /** These, and those with another observation. */
   readonly all: ReadonlySet<ClusterName>;
 }
 
 const tokenOf = remembered((_: Observation): object => ({}));
 
-/** The roster of a world, its members' troubles as the ledger has them by now. The last one itself if it says the same. */
+/** The view of a world, with contact failures as the ledger has them by now. The last view itself if nothing differs. */
 export function fleetViewOf(world: World, { clusters }: Pick<Ledger, "clusters">): FleetView {
   const next = viewsOf(world, clusters);
   const last = lastOf(clusters);
@@ -69,7 +69,7 @@ function viewsOf({ intent, observed }: World, clusters: Ledger["clusters"]): Fle
   return views;
 }
 
-/** What changed since an earlier roster. Every placement of a plan asks, and nearly all of them about the same one. */
+/** What changed since an earlier view. Every placement of a plan asks, nearly always about the same one. */
 export const changesSince: (before: FleetView, after: FleetView) => Changes = rememberedPair((before, after) => {
   const moved = new Set<ClusterName>();
   const all = new Set<ClusterName>();

@@ -12,7 +12,7 @@ import { keysOf, snapshotOf } from "../../render/resource-snapshot.ts";
 import { calmFrom, contestsOf } from "./contests.ts";
 import { changesSince, type FleetView, type Reached } from "./members.ts";
 
-/** What is heard, and by whom it counts. */
+/** What is observed in this pass, and what of it can be trusted. */
 export interface ObservationContext {
   readonly trustedObservations: ReadonlyMap<ClusterName, Reached>;
   readonly fleetView: FleetView;
@@ -21,13 +21,13 @@ export interface ObservationContext {
   readonly made: Map<string, BindingFacts>;
 }
 
-/** The roster under which a record was found to say already what the members say, and until when that stands. */
+/** The view under which a record was found to hold all that was observed, and until when that is so. */
 const observedUnder = new WeakMap<PlacementRecord, { readonly fleetView: FleetView; readonly until: Instant | null }>();
 
 /**
  * The placement with what the members say of it, in a normal form. The record itself when they say nothing new.
  *
- * Only members that changed since the record was last found complete are heard again: saying the same twice is no news,
+ * Only members that changed since the record was last found complete are looked at again: the same answer twice is no news,
  * whatever the time. Only that a fight is over is told by time alone.
  */
 export function withObservedFacts(record: PlacementRecord, context: ObservationContext): PlacementRecord {
@@ -44,7 +44,7 @@ export function withObservedFacts(record: PlacementRecord, context: ObservationC
   return record;
 }
 
-/** Notes that a record says all that the members of a roster say: it was made from one that did. */
+/** Notes that a record holds all that was observed in this pass: it was made from one that did. */
 export const markObserved = (
   record: PlacementRecord,
   { fleetView, trustedObservations }: Pick<ObservationContext, "fleetView" | "trustedObservations">,
@@ -195,9 +195,9 @@ const troublesKept = 100;
 
 interface ObjectsContext {
   readonly member: Reached;
-  /** Whether the same target was up when it was heard last. */
+  /** Whether the same target was available when it was last observed. */
   readonly wasUp: boolean;
-  /** What was heard last, be it about another target. */
+  /** The facts before, even if they are about another target. */
   readonly before: BindingFacts | null;
   readonly now: Instant;
 }
