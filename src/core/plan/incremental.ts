@@ -74,7 +74,9 @@ export function placeCached(
 function keep(placement: Placement, result: PlacementResult, context: PlanContext): void {
   const { record, standstill } = result;
   if (record === null || standstill === null) return;
-  // Only what is said of it may be new, and nothing is decided by that: decided again, it comes out the same.
+  // What an eviction changed is observed anew.
+  if (result.begun.length > 0) return;
+  // Only conditions may be new, and nothing is decided by those: decided again, it comes out the same.
   markObserved(record, context);
   const snapshot = record.resourceSnapshots.at(-1);
   if (snapshot === undefined || isAtWork(record, result, context) || context.isNamed(record.key)) return;
@@ -107,10 +109,9 @@ function keep(placement: Placement, result: PlacementResult, context: PlanContex
 
 const isAtWork = (
   { bindings }: PlacementRecord,
-  { begun, counted, reasons }: PlacementResult,
+  { counted, reasons }: PlacementResult,
   context: PlanContext,
 ): boolean =>
-  begun.length > 0 ||
   // Counted once and for all only when the pass is committed.
   counted.some((it) => leavesOf(it, context).length > 0) ||
   reasons.some((it) => it.kind === "contentLost") ||

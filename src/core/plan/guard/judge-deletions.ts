@@ -3,7 +3,11 @@ import type { DeletionBounds } from "../../model/fleet.ts";
 import { sameMap } from "../../model/identity.ts";
 import { kindKey, type ObjectId, objectKey } from "../../model/manifest.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../../model/value.ts";
+
+import { plainId } from "../moves/begin.ts";
+
 import { type ConfirmationInput, withConfirmations } from "./confirmations.ts";
+
 import { deletionDigest } from "./deletion-digest.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
 import { type HoldsOthers, isListable, listsCurrentOthers, othersBySet } from "./others-objects.ts";
@@ -136,8 +140,6 @@ function heldSets(
   const digest = deletionDigest({ because, objects: asked, others }, ledgerBefore, isTaken);
   return [{ cause, because, digest, confirmed: false, groups: groupsOf(asked), others }];
 }
-
-const plainId = ({ group, kind, namespace, name }: ObjectId): ObjectId => ({ group, kind, namespace, name });
 
 /** Groups objects that the same clusters lose by the same placement, so that a placement on a hundred clusters is one entry. */
 function groupsOf(planned: readonly ObjectOnCluster[]): readonly DeletionGroup[] {

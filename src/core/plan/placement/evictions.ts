@@ -41,17 +41,29 @@ interface EvictionContext {
  * file is removed.
  */
 export const carryOutEvictions = (progress: PlacementProgress, context: EvictionContext): Evicted =>
-  unjudgedOf(progress.record.key, context.plan).reduce((it, eviction) => judged(eviction, it, context), {
+  unjudgedOf(progress.record.key, context.plan).reduce<Evicted>((it, eviction) => judged(eviction, it, context), {
     progress,
     evictions: [],
-  } as Evicted);
+  });
 
-/** Evictions of a placement that nobody judged yet, in the order of their names. */
+/** Evictions of a placement that have not been judged, in the order of their names. */
 export const unjudgedOf = (key: PlacementKey, { world, ledger }: PlanContext): readonly Eviction[] =>
-  unjudged(world.intent.evictions, ledger.evictions).filter((it) => it.placement === key);
+  unjudged(world.intent.evictions, ledger.evictions).get(key) ?? none;
 
-const unjudged = rememberedPair((asked: Intent["evictions"], known: Ledger["evictions"]) =>
-  [...asked.values()].filter((it) => !known.has(it.name)),
+const none: readonly never[] = [];
+
+/** By placement: draining a cluster evicts every placement from it. */
+const unjudged = rememberedPair(
+  (asked: Intent["evictions"], known: Ledger["evictions"]): ReadonlyMap<PlacementKey, readonly Eviction[]> => {
+    const found = new Map<PlacementKey, Eviction[]>();
+    for (const it of asked.values()) {
+      if (known.has(it.name)) continue;
+      const others = found.get(it.placement);
+      if (others === undefined) found.set(it.placement, [it]);
+      else others.push(it);
+    }
+    return found;
+  },
 );
 
 /** Without a verdict while what it would take away is protected and nobody approved that: it is judged when somebody has. */

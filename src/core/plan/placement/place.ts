@@ -42,7 +42,7 @@ export function place(placement: Placement, before: PlacementRecord | null, cont
   const rollout = advance(callOffRemovals(unmoved(record), context), context);
   const result = finished(before, rollout, null, context);
   const remarks = selectionReasons(placement, selection);
-  // Only what is said of it may be new, and nothing is decided by that: decided again, it comes out the same.
+  // Only conditions may be new, and nothing is decided by those: decided again, it comes out the same.
   const isStill = record === before && rollout.progress.record === before;
   const others = { reasons: [...remarks, ...rollout.reasons], wakeAt: rollout.wakeAt };
   return {

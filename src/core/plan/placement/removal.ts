@@ -10,10 +10,10 @@ import type { Move } from "../moves/move.ts";
 import { begin, type PlacementProgress, unmoved } from "../moves/progress.ts";
 import { finished, forgotten, type PlacementResult, still } from "./result.ts";
 
-/** Decides one placement whose file was removed: everything of it goes from every member, or is let go. */
+/** Decides one placement whose file was removed: everything of it is deleted from every member, or released. */
 export function removePlacement(before: PlacementRecord, context: PlanContext): PlacementResult {
   const { world } = context;
-  // A member that left the fleet is nobody's business any more (`plan/README.md#d-2`).
+  // Nothing is deleted from a member that left the fleet (`plan/README.md#d-2`).
   const bindings = revisedMap(before.bindings, (it, cluster) => (world.intent.clusters.has(cluster) ? it : null));
   const progress = leave(unmoved(revised(before, { bindings })), context);
   if (progress.record.bindings.size === 0) return forgotten(progress);

@@ -14,9 +14,9 @@ import { targetRendering } from "../moves/version.ts";
 
 /**
  * A removal that waits for a confirmation is called off when its cluster is picked again: the placement came back, and
- * nobody has to confirm anything. The cluster carries what it carried, under a new sequence, so that a newer version
- * reaches it as an update does and not as a first placement. What was already under way goes its way, and comes back
- * under the next target; so does what was evicted, which the scheduler may well pick again at once.
+ * there is nothing left to confirm. The cluster carries what it carried, under a new sequence, so that a newer version
+ * reaches it as an update does and not as a first placement. A removal that is already under way is finished, and
+ * the cluster then gets the next target; so is an eviction, after which the scheduler may well pick the cluster again.
  *
  * While everything is there, calling off changes nothing on the member. Where something went already, or never came, it
  * brings that, which on a protected cluster is a change that somebody has to approve.
@@ -60,6 +60,7 @@ function moveOf(binding: Binding, record: PlacementRecord, context: PlanContext)
     facts?.applied === "applied" && carriedObjects(binding, record, context).every((it) => there.has(objectKey(it)));
   if (isComplete) return null;
   const { deleteAdopted } = record.spec.strategy;
+  // Protection judges it even where it fails to render: what is leaving there is known.
   const rendering = (): Rendering | null => {
     const it = targetRendering(binding, record, context);
     return it?.kind === "rendered" ? it : null;

@@ -64,7 +64,7 @@ function carryOut(outcome: Schedule, input: ScheduleInput): ReadonlyMap<ClusterN
   const left = [...record.bindings.keys()].filter((it) => !members.has(it));
   if (outcome.drop.length + outcome.keep.length + outcome.create.length + left.length === 0) return record.bindings;
   const next = new Map<ClusterName, Binding>(record.bindings);
-  // A member that left is nobody's business any more: nothing is deleted from it (`plan/README.md#d-2`).
+  // Nothing is deleted from a member that left the fleet (`plan/README.md#d-2`).
   for (const cluster of left) next.delete(cluster);
   for (const cluster of outcome.drop) {
     const binding = next.get(cluster);
