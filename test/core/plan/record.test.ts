@@ -361,7 +361,7 @@ describe("an object that others keep changing back", () => {
     expect(binding(later)?.facts).toMatchObject({
       applied: "applied",
       phase: "available",
-      contests: [{ by: "hpa", repairs: 6 }],
+      contested: [{ by: "hpa", repairs: 6 }],
     });
   });
 
