@@ -26,7 +26,7 @@ import { recordsOf, runsOf } from "./runs/runs-of.ts";
  * A decision about a placement in which nothing moves, and everything that it rested on.
  *
  * Invariant: it changes what a plan costs and nothing else. Whatever is not compared here has no part in it: the
- * sequence and the commit enter only what is decided anew, and what members say only through the record.
+ * sequence and the commit enter only what is decided anew, and what was observed of members only through the record.
  */
 interface CachedDecision {
   readonly placement: Placement;
@@ -48,7 +48,7 @@ interface CachedDecision {
   /** A new commit as such takes nothing away here. */
   readonly outlivesCommits: boolean;
   readonly scheduled: TimedReasons;
-  /** What does not come from the scheduler, what is to be said of its bindings included. */
+  /** What does not come from the scheduler, the reasons about its bindings included. */
   readonly others: TimedReasons;
 }
 

@@ -28,7 +28,7 @@ export function orphanReasons(ledger: Ledger, context: PlanContext): readonly Re
   return reasons;
 }
 
-/** What is said of orphans is said of this. */
+/** What orphans are counted by. */
 interface OrphanInput {
   readonly ledger: Ledger;
   readonly context: PlanContext;
@@ -123,8 +123,8 @@ const keysIn = remembered((manifests: readonly RenderedManifest[]) => new Set(ma
 
 /**
  * Members whose inventory knows nothing of a placement that they carried by the record: somebody deleted it
- * (`apply/README.md#f-43`). Said in the pass that hears of it, or decides about the placement: only records that it
- * changed are looked at.
+ * (`apply/README.md#f-43`). Reported in the pass that observes it, or decides about the placement: only records that
+ * changed in it are looked at.
  */
 export function lostInventories(ledger: Ledger, { world, trustedObservations }: PlanContext): readonly Reason[] {
   const reasons: Reason[] = [];

@@ -13,17 +13,17 @@ import { fleetViewOf, type Reached, trustedObservationsOf } from "./members.ts";
 import { withObservedFacts } from "./observed-facts.ts";
 
 /**
- * Writes down what the members told us, in a normal form: decisions read the ledger and nothing else.
+ * Writes down what was observed of the members, in a normal form: decisions read the ledger and nothing else.
  *
  * What did not change keeps its identity. A member that was not asked changes nothing.
  */
 export function record(world: World): Ledger {
   const { ledger, now } = world;
   const clusters = recordClusters(world);
-  const told = { clusters };
+  const recorded = { clusters };
   const context = {
-    trustedObservations: trustedObservationsOf(world, told),
-    fleetView: fleetViewOf(world, told),
+    trustedObservations: trustedObservationsOf(world, recorded),
+    fleetView: fleetViewOf(world, recorded),
     now,
     made: new Map(),
   };
@@ -45,10 +45,10 @@ function recordClusters({ intent, ledger, observed, now }: World): Ledger["clust
   const read: [ClusterName, ClusterRecord][] = [];
   const names = new Map<string, ClusterName>();
   for (const it of longestJoined(intent.clusters.values(), ledger)) {
-    const told = recordCluster(it, { ledger, observed, now, names });
-    if (told.kubeSystemUid !== null && told.contactFailure?.code !== "IdentityChanged")
-      names.set(told.kubeSystemUid, it.name);
-    read.push([it.name, told]);
+    const recorded = recordCluster(it, { ledger, observed, now, names });
+    if (recorded.kubeSystemUid !== null && recorded.contactFailure?.code !== "IdentityChanged")
+      names.set(recorded.kubeSystemUid, it.name);
+    read.push([it.name, recorded]);
   }
   const all = [...read, ...unread];
   if (all.length === ledger.clusters.size && all.every(([name, it]) => it === ledger.clusters.get(name)))
@@ -93,10 +93,10 @@ function recordCluster(cluster: MemberCluster, input: ContactInput): ClusterReco
   };
   const spec = base.specDigest === specDigest ? base : { ...base, specDigest, generation: base.generation + 1 };
   const seen = observed.get(cluster.name);
-  const told = seen === undefined ? spec : withContact(spec, seen, input);
-  if (settled.has(told)) return told;
-  const conditions = settleConditions(told.conditions, clusterVerdicts(told), now);
-  const next = conditions === told.conditions ? told : { ...told, conditions };
+  const recorded = seen === undefined ? spec : withContact(spec, seen, input);
+  if (settled.has(recorded)) return recorded;
+  const conditions = settleConditions(recorded.conditions, clusterVerdicts(recorded), now);
+  const next = conditions === recorded.conditions ? recorded : { ...recorded, conditions };
   settled.add(next);
   return next;
 }
@@ -134,7 +134,7 @@ function mistakeOf(
   return null;
 }
 
-/** The first words about one kind of trouble stay: a message that counts or names a port would be news on every pass. */
+/** The first message about one kind of failure stays: one that counts or names a port would be news on every pass. */
 function withTrouble(
   cluster: ClusterRecord,
   contactFailure: Omit<ContactFailure, "since">,

@@ -59,7 +59,7 @@ interface ApprovalLookup {
  * Whether moves are looked at. An operator may say which trust file counts before one is accepted, since the state
  * branch is new or was lost: nobody knows what is protected then, and nothing changes until that file stands there.
  */
-export const isAnythingProtected = ({ consent: { record }, world }: PlanContext): boolean =>
+const isAnythingProtected = ({ consent: { record }, world }: PlanContext): boolean =>
   record === null ? world.trustAnchor !== null : record.trust.protectedTargets.length > 0;
 
 function hold(move: Move, { unasked }: Writable): boolean {

@@ -14,7 +14,7 @@ import type { Content } from "./version.ts";
 /** What all placements of one plan share. */
 export interface PlanContext {
   readonly world: World;
-  /** The ledger with everything that the members told us written down. */
+  /** The ledger with everything that was observed of the members. */
   readonly ledger: Ledger;
   readonly fleetView: FleetView;
   readonly trustedObservations: ReadonlyMap<ClusterName, Reached>;

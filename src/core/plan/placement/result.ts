@@ -34,9 +34,9 @@ export interface PlacementResult {
   readonly counted: readonly Move[];
   /** Something of it has to be approved, or was, or may have to be. */
   readonly isAsked: boolean;
-  /** What is to be said of the placement. */
+  /** Reasons about the placement. */
   readonly reasons: readonly Reason[];
-  /** What is to be said of its bindings, where that is known; null where it has to be found out. */
+  /** Reasons about its bindings; null where they have not been worked out. */
   readonly bindingReasons: readonly Reason[] | null;
   /** Of its clusters, where it was looked at. */
   readonly readiness: ReadonlyMap<ClusterName, Readiness>;
@@ -45,7 +45,7 @@ export interface PlacementResult {
   readonly standstill: Standstill | null;
 }
 
-/** A placement in which nothing moves: what that was decided by, and what is to be said of it. */
+/** A placement in which nothing moves: what that was decided by, and its reasons. */
 export interface Standstill {
   readonly selection: Selection;
   /** Every cluster is on the version that it should have, so that a new commit as such takes nothing away. */
@@ -55,7 +55,7 @@ export interface Standstill {
   readonly others: TimedReasons;
 }
 
-/** What is to be said, and when something turns by time alone. */
+/** Reasons, and when time alone may change them. */
 export interface TimedReasons {
   readonly reasons: readonly Reason[];
   readonly wakeAt: Instant | null;

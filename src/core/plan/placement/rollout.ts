@@ -16,7 +16,7 @@ import { begin, type PlacementProgress } from "../moves/progress.ts";
 import { readinessIn } from "../moves/readiness.ts";
 import { isCurrent, type Version } from "../moves/version.ts";
 
-/** How far a placement's rollout goes in this pass, and what is to be said of it. */
+/** How far a placement's rollout goes in this pass, and its reasons. */
 export interface RolloutResult {
   readonly progress: PlacementProgress;
   readonly reasons: readonly Reason[];
