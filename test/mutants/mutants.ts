@@ -133,6 +133,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "forgets what a run is to delete once another run brings something else to the cluster",
+    file: "src/core/plan/placement/result.ts",
+    find: "return binding === move.binding ? [move] : [{ ...move, record, binding }];",
+    replace: "return binding === move.binding ? [move] : [];",
+    caughtBy: ["test/core/plan/guard/run-deletions.test.ts"],
+  },
+  {
     breaks: "acts on a cluster that is not the one that joined",
     file: "src/core/plan/facts/members.ts",
     find: 'if (seen?.kind === "reached" && contactFailure === null) trusted.set(name, seen);',
