@@ -10,7 +10,7 @@ export interface Deeds {
   readonly name: string;
   readonly moves: readonly Move[];
   readonly changes: readonly Change[];
-  /** When it said that somebody else decided first, or was killed. */
+  /** When it said that another reconciler committed first, or was killed. */
   readonly yields: readonly number[];
 }
 

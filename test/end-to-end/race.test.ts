@@ -24,7 +24,7 @@ const seed = Number(process.env["SEED"] ?? 1);
 const names = [...firstAsked.members.keys()];
 
 /** What a daemon says when its pass was for nothing. */
-const yielding = "somebody else decided first";
+const yielding = "another reconciler committed first";
 
 /** A daemon with a git of its own and a way of its own to the members. It may die, and begin again. */
 interface Racer {
@@ -42,7 +42,7 @@ interface Life {
   readonly run: Running;
   /** How many changing requests had come through the door when it began. */
   readonly from: number;
-  /** When it said that somebody else decided first, or was killed. */
+  /** When it said that another reconciler committed first, or was killed. */
   readonly yields: number[];
 }
 

@@ -118,7 +118,7 @@ await describeKubernetes("a staged run over three whole clusters", "control plan
       await approve("second");
       const text = await described("second", /^second: Stuck/);
       expect(text).toMatch(/^second: Stuck: stage canary /);
-      expect(text).toMatch(/canary-1: failed; began/);
+      expect(text).toMatch(/canary-1: failed; started/);
       expect(text).toMatch(/Deployment shop\/web: .*: 1 of 1 replicas are available, 1 updated, 1 unavailable/);
       expect(text).toMatch(/canary-2: waits for its turn/);
       expect(text).toMatch(/prod-1: waits for its turn/);

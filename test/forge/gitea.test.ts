@@ -105,7 +105,7 @@ describeWhenFound("reviews on a real Gitea", found.kind === "missing" ? found.wh
     const question = await merge(opened, "squash");
     expect(await ask(question, "bob")).toEqual({
       kind: "unavailable",
-      because: expect.stringContaining("may administer the repository"),
+      because: expect.stringContaining("needs admin access to the repository"),
     });
   });
 

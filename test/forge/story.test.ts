@@ -115,7 +115,7 @@ describeWhenFound("a stage that waits for a review", found.kind === "missing" ? 
   test("is what an audit finds in the record, and takes the forge's word for", async () => {
     ann.git("fetch", "--quiet", "origin", "+fleet/state:fleet/state", "+main:refs/remotes/origin/main");
     const { code, out } = await ann.run("verify", "--full", "--trust-anchor", anchor);
-    expect(out).toContain("1 approvals that rest on the forge's word");
+    expect(out).toContain("1 approvals that depend on the forge");
     expect(code).toBe(0);
   }, 60_000);
 });
