@@ -424,6 +424,39 @@ test("an exported name means one thing", () => {
   expect([...files].flatMap(([name, all]) => (all.size > 1 ? [`${name}: ${[...all].join(", ")}`] : []))).toEqual([]);
 });
 
+test("nothing is exported that nobody imports", () => {
+  const files = ["src", "test"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((it) => it.endsWith(".ts"))
+      .map((it) => `${folder}/${it.replaceAll("\\", "/")}`),
+  );
+  const used = new Set<string>();
+  const at = (file: string, path: string): string => relative(root, join(root, dirname(file), path));
+  for (const file of files) {
+    const text = readFileSync(join(root, file), "utf8");
+    for (const [, path = ""] of text.matchAll(/import\("(\.[^"]+)"\)/g)) used.add(at(file, path));
+    for (const [, names = "", path = ""] of text.matchAll(importOfNames))
+      for (const name of names.split(",").map((it) =>
+        it
+          .replace(/\btype\b/, "")
+          .split(" as ")[0]
+          ?.trim(),
+      ))
+        used.add(`${at(file, path)} ${name}`);
+  }
+  const unused = sources.flatMap(({ file, text }) =>
+    used.has(`src/${file}`)
+      ? []
+      : [...text.matchAll(exportOfName)].flatMap(([, name]) =>
+          used.has(`src/${file} ${name}`) ? [] : `${file}: ${name}`,
+        ),
+  );
+  expect(unused).toEqual([]);
+});
+
+const importOfNames = /(?:import|export) (?:type )?\{([^}]*)\} from "(\.[^"]+)"/g;
+const exportOfName = /^export (?:async )?(?:const|function\*?|interface|type|class) (\w+)/gm;
+
 test("nothing is put in a drawer", () => {
   expect(sources.map((it) => it.file).filter((it) => drawers.test(it))).toEqual([]);
 });

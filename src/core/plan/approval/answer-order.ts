@@ -16,7 +16,7 @@ export function inCommitOrder(
 }
 
 /** Records new answers one after the other: each with its order, and judged again in case it repeats an older one. */
-export type AnswerRecorder = (answer: AnswerRecord) => AnswerRecord;
+type AnswerRecorder = (answer: AnswerRecord) => AnswerRecord;
 
 /**
  * Records answers after those that were given before.

@@ -85,7 +85,7 @@ const isPending = ({ path }: ApprovalFile, { history }: World): boolean =>
   history.reviews.get(path)?.kind === "unavailable";
 
 /** What an answer is judged by: the trust file in force, and the open requests. */
-export interface AnswerContext {
+interface AnswerContext {
   readonly trust: Trust;
   readonly open: RequestsByDigest;
 }

@@ -11,7 +11,7 @@ import { contentOf, targetRendering, versionsOf } from "../moves/version.ts";
 import { type ApprovalRequest, requestedPlacement, requestState, requestsIn } from "./approval-request.ts";
 
 /** Clusters that would carry the same content. */
-export interface RequestedContent {
+interface RequestedContent {
   /** By name. */
   readonly clusters: readonly [ClusterName, ...ClusterName[]];
   /** Its digest in the request: for a gate, of the rendered manifests; for a change, also of how they are applied. */

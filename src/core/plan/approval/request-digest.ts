@@ -10,10 +10,10 @@ import { requestDigest } from "../../rollout/run-gates.ts";
 import { planRoot } from "../../rollout/run-plan.ts";
 
 /** The parts of a request besides its content: rules, authors of the change, nonce. */
-export type RequestTerms = Pick<Request, "nonce" | "rules" | "authors">;
+type RequestTerms = Pick<Request, "nonce" | "rules" | "authors">;
 
 /** A gate of a run, and all that the run will do. */
-export interface PlannedGate {
+interface PlannedGate {
   readonly run: Pick<RunRecord, "uid" | "key">;
   readonly plan: RunPlan;
   readonly stage: string;
@@ -30,7 +30,7 @@ export const gateDigest = (fleet: string, { run, plan, stage, when }: PlannedGat
 };
 
 /** What a placement would have its clusters carry. */
-export interface PlannedChange {
+interface PlannedChange {
   readonly record: Pick<PlacementRecord, "uid" | "key">;
   readonly clusters: ReadonlyMap<ClusterName, Digest | null>;
   readonly leaves: ChangeRequest["leaves"];

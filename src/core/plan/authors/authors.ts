@@ -25,7 +25,7 @@ import { type ClusterUpdate, type Inputs, inputsOf, updateDigest } from "./input
 export const noAuthors: Authors = { principals: [], unknown: 0 };
 
 /** By what people's changes are judged. */
-export interface AuthorsContext extends RenderContext {
+interface AuthorsContext extends RenderContext {
   readonly world: World;
   readonly ledger: Ledger;
   readonly trust: TrustRecord;

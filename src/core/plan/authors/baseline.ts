@@ -6,7 +6,7 @@ import { snapshotOf } from "../../render/resource-snapshot.ts";
 import { type BindingSubject, type ClusterContent, carriedBy, plannedBy } from "./cluster-content.ts";
 
 /** A version that a run brought to a cluster. */
-export interface RolledOut {
+interface RolledOut {
   /** The source commit that it came with. */
   readonly commit: Commit;
   readonly plan: RunPlan;
@@ -39,7 +39,7 @@ export const isMovedBy = ({ stages }: RunRecord, { cluster, target }: Binding): 
   target !== null && stages.some((it) => it.clusters.get(cluster)?.sequence === target.sequence);
 
 /** What was decided about a cluster before a change. */
-export interface Baseline {
+interface Baseline {
   /** The cluster goes back, or is on its way already: what it carries is not what was decided. */
   readonly isBack: boolean;
   /** What any run rolled out, where it goes back; else null. */

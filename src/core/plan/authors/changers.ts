@@ -11,7 +11,7 @@ import { dropsParentChanges } from "./dropped-by-merge.ts";
 import { type Inputs, isUnder } from "./inputs.ts";
 
 /** Which commits are looked at. */
-export interface CommitRange {
+interface CommitRange {
   /** What these have was approved, or was there when trust began. */
   readonly settled: readonly Commit[];
   /** What came after this does not matter; null: all that the head has does. */

@@ -4,7 +4,7 @@ import type { BlobId, Commit } from "../../model/value.ts";
 import { reachable } from "./ancestry.ts";
 
 /** Where a merge is looked at. */
-export interface MergeContext {
+interface MergeContext {
   readonly facts: readonly CommitFact[];
   readonly commits: History["commits"];
   /** What stands at a path at the head. */

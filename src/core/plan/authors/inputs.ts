@@ -95,7 +95,7 @@ function carriedIn({ clusters, carried }: ClusterUpdate): Inputs["isCarried"] {
 }
 
 /** What one kind of document means to a decision; null where it means nothing, or is another kind. */
-export type Reader = (document: PastDocument) => Json | null;
+type Reader = (document: PastDocument) => Json | null;
 
 function firstOf(readers: readonly Reader[], document: PastDocument): Json | null {
   for (const read of readers) {
@@ -165,7 +165,7 @@ function clusterReader(update: ClusterUpdate, { placements, lookedAt }: Decision
   };
 }
 
-export const only = (labels: Labels, keys: ReadonlySet<string>): Labels =>
+const only = (labels: Labels, keys: ReadonlySet<string>): Labels =>
   Object.fromEntries(Object.entries(labels).filter(([key]) => keys.has(key)));
 
 function labelsOf(policy: PlacementSpec["policy"]): readonly string[] {

@@ -37,7 +37,7 @@ export function trustedObservationsOf(
 }
 
 /** Which members changed between two views. */
-export interface Changes {
+interface Changes {
   /** Joined, left, were relabelled, came into trouble or out of it, began or ceased to be asked. */
   readonly moved: ReadonlySet<ClusterName>;
   /** These, and those with another observation. */

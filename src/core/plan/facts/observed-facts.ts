@@ -13,7 +13,7 @@ import { calmFrom, contestsOf } from "./contests.ts";
 import { changesSince, type FleetView, type Reached } from "./members.ts";
 
 /** What is observed in this pass, and what of it can be trusted. */
-export interface ObservationContext {
+interface ObservationContext {
   readonly trustedObservations: ReadonlyMap<ClusterName, Reached>;
   readonly fleetView: FleetView;
   readonly now: Instant;

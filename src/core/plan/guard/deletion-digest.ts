@@ -5,7 +5,7 @@ import { type ObjectId, objectKey } from "../../model/manifest.ts";
 import { type ClusterName, compareText, type Digest, type PlacementKey, type Sequence } from "../../model/value.ts";
 
 /** A set of deletions that people are asked to confirm. */
-export interface DeletionSet extends Pick<HeldDeletion, "because" | "others"> {
+interface DeletionSet extends Pick<HeldDeletion, "because" | "others"> {
   readonly objects: readonly ObjectInSet[];
 }
 

@@ -46,11 +46,7 @@ export const bindingsWithLeaving = remembered((bindings: PlacementRecord["bindin
 export const isListable = ({ found }: HoldsOthers): boolean => found.count <= maxForeignObjects;
 
 /** Others' objects that may be deleted with an object, by the sets that name it; null where none of them does. */
-export type OthersLookup = (
-  cluster: ClusterName,
-  placement: PlacementKey,
-  key: ObjectKey,
-) => readonly ForeignObject[] | null;
+type OthersLookup = (cluster: ClusterName, placement: PlacementKey, key: ObjectKey) => readonly ForeignObject[] | null;
 
 /** Looks up the objects of others in held sets. */
 export function othersBySet(sets: readonly HeldDeletion[]): OthersLookup {

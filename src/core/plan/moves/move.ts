@@ -25,7 +25,7 @@ export interface Move {
  * What brings a move about: the rolling update, an update run, a placement whose file was removed, an eviction, or a
  * cluster that is picked again while its removal waits for a confirmation.
  */
-export type MoveCause = "rollout" | "run" | "removal" | "eviction" | "return";
+type MoveCause = "rollout" | "run" | "removal" | "eviction" | "return";
 
 /** What a cluster is to carry. */
 export interface Destination {
@@ -37,7 +37,7 @@ export interface Destination {
 }
 
 /** The gate before a stage. */
-export interface StageGate {
+interface StageGate {
   readonly hasApprovalTask: boolean;
   /** What was asked; null before. */
   readonly request: Request | null;

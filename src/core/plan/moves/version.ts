@@ -28,7 +28,7 @@ export interface Version {
 }
 
 /** Everything that the versions of one placement are made from. */
-export interface VersionSources {
+interface VersionSources {
   readonly placement: PlacementKey;
   readonly snapshot: ResourceSnapshot;
   readonly applyStrategy: ApplyStrategy;

@@ -20,7 +20,7 @@ import { begin, type PlacementProgress } from "../moves/progress.ts";
 import { readinessIn } from "../moves/readiness.ts";
 
 /** A placement that evictions took off some clusters. */
-export interface Evicted {
+interface Evicted {
   readonly progress: PlacementProgress;
   /** The evictions that were judged. */
   readonly evictions: readonly EvictionRecord[];

@@ -46,7 +46,7 @@ export interface PlacementResult {
 }
 
 /** A placement in which nothing moves: what that was decided by, and its reasons. */
-export interface Standstill {
+interface Standstill {
   readonly selection: Selection;
   /** Every cluster is on the version that it should have, so that a new commit as such takes nothing away. */
   readonly isSettled: boolean;

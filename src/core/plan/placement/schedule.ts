@@ -13,7 +13,7 @@ import type { PlanContext } from "../moves/context.ts";
 import { uidOf } from "../moves/context.ts";
 
 /** Where a placement goes. */
-export interface Scheduled {
+interface Scheduled {
   /** With policy snapshots, decisions and bindings brought up to date; the same one when they are. */
   readonly record: PlacementRecord;
   readonly reasons: readonly Reason[];

@@ -70,7 +70,7 @@ const requestScope = ({ spec }: RunRecord, { name }: PlannedStage, when: When): 
 });
 
 /** One gate of a run, and the placement that it is about. */
-export interface RunGate {
+interface RunGate {
   readonly run: RunRecord;
   readonly record: PlacementRecord | null;
   readonly stage: PlannedStage;

@@ -29,7 +29,7 @@ import { type Selected, versionFor } from "./run-version.ts";
 import { recordsOf, runsOf } from "./runs-of.ts";
 
 /** The update runs of one placement, as far as they went in this pass. */
-export interface RunsResult {
+interface RunsResult {
   /** Of the placement, with what they moved, and the snapshot that one of them made; null where there is none. */
   readonly progress: PlacementProgress | null;
   /** Every run of the placement that stays on record. */
