@@ -113,7 +113,7 @@ interface OpenPgpSigner {
 }
 
 /** The library: loaded when the first OpenPGP signature, or certificate, comes along. */
-const openPgp = () => import("openpgp");
+export const openPgp = () => import("openpgp");
 
 const longest = 256 * 1024;
 
