@@ -89,7 +89,7 @@ function judged(eviction: Eviction, { progress, evictions }: Evicted, context: E
 function withoutOthers(progress: PlacementProgress, move: Move, isAsBefore: boolean): PlacementProgress {
   const isElsewhere = ({ binding }: Move): boolean => binding.cluster !== move.binding.cluster;
   const { begun, counted } = progress;
-  const others = isAsBefore ? counted.filter(isElsewhere) : counted;
+  const others = counted.filter((it) => isElsewhere(it) || (!isAsBefore && begun.includes(it)));
   return { ...progress, begun: begun.filter(isElsewhere), counted: [move, ...others] };
 }
 
