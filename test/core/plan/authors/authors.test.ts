@@ -206,7 +206,7 @@ function history(seed: number): {
   const writers = Array.from({ length: 20 }, (_, at) => somebody(writer(at)));
   const principals = new Map([...file.principals, ...writers.map((it) => [it.name, it] as const)]);
   // Where every folder is read, moving a file changes nothing: in some repositories only some ever are, and files move.
-  const moves = seed % 4 === 2;
+  const moves = seed % 4 === 3;
   const initial: State = moves ? { ...begin, roots: "narrow" } : begin;
   const own: readonly Slot[] = moves ? ["a", "tier", "o", "m", "away"] : slots.slice(0, -2);
   world.commit(() => apply(world, initial), by("dave"));
