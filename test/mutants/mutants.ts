@@ -444,7 +444,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "fails a run for another one that is done on its members",
     file: "src/core/plan/runs/runs.ts",
-    find: "return stepRun(run, { ...sceneOf(result, run, context), canGetPlannedVersion: () => false }).run;",
+    find: "return stepRun(run, { ...runContextOf(result, run, context), canGetPlannedVersion: () => false }).run;",
     replace: "return run;",
     caughtBy: ["test/core/plan/runs/runs-in-the-way.test.ts"],
   },

@@ -51,7 +51,7 @@ export function resolveDocuments(
       if (isError(it.problem)) content = null;
     }
     if (content?.kind === "later") continue;
-    if (content !== null) versions.set(key, { ...ref, content, commit, isHeld: false });
+    if (content !== null) versions.set(key, versionOf(ref, content, commit));
     else if (previous !== null) versions.set(key, heldVersion(previous));
   }
   const suspects = new Map<ObjectKey, string>();
@@ -63,6 +63,13 @@ export function resolveDocuments(
   }
   return { versions, documentProblems, suspects };
 }
+
+/** Written out: spreading a reference costs several times as much, and every commit makes one for every document. */
+const versionOf = (
+  { key, id, source, blob, document }: DocumentRef,
+  content: DocumentContent,
+  commit: Commit,
+): DocumentVersion => ({ key, id, content, source, blob, document, commit, isHeld: false });
 
 /** The version before, kept in force although its document changed or is missing. */
 export const heldVersion = (version: DocumentVersion): DocumentVersion =>

@@ -210,7 +210,7 @@ function isValid(known: CachedDecision, placement: Placement, record: PlacementR
     sameList(known.runs, runsAround(record, context)) &&
     // A selection is of one placement: another one, or this one edited, has another.
     selectResources(placement, intent) === known.selection &&
-    (known.isSelected || canGetPlannedVersion(record, context)) &&
+    (known.isSelected || isContentAvailable(record, context)) &&
     sameOverrides(known, record, context)
   );
 }
@@ -220,7 +220,7 @@ const sameUnusable = (a: Intent["unusable"], b: Intent["unusable"]): boolean => 
 const sameScopes = rememberedPair((a: Intent["scopes"], b: Intent["scopes"]) => sameMap(a, b));
 
 /** Whether the content that a cluster may be brought to can be had. */
-const canGetPlannedVersion = ({ resourceSnapshots }: PlacementRecord, { content }: PlanContext): boolean =>
+const isContentAvailable = ({ resourceSnapshots }: PlacementRecord, { content }: PlanContext): boolean =>
   resourceSnapshots.at(-1)?.resources.every((it) => content(it.digest) !== null) === true;
 
 const sameOverrides = (

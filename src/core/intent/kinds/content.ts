@@ -1,11 +1,8 @@
 import type { SchemaDocuments } from "#schemas/index";
-import type { FleetSpec, MemberCluster } from "../../model/fleet.ts";
+import type { PastContent } from "../../model/history.ts";
 import { isObject, type Json, type JsonObject } from "../../model/json.ts";
 import type { Manifest, Scope, ScopeTable, VersionedId } from "../../model/manifest.ts";
-import type { Override } from "../../model/override.ts";
-import type { DisruptionBudget, Eviction, Placement } from "../../model/placement.ts";
 import type { ApprovalFile } from "../../model/trust.ts";
-import type { UpdateRun, UpdateStrategy } from "../../model/update-run.ts";
 import type { Digest } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, isError, warning } from "../../yaml/problems.ts";
@@ -28,14 +25,7 @@ import { updateStrategyFrom, updateStrategyProblems } from "./update-strategy.ts
 
 /** What a document defines. */
 export type DocumentContent =
-  | { readonly kind: "cluster"; readonly cluster: Omit<MemberCluster, "source"> }
-  | { readonly kind: "placement"; readonly placement: Omit<Placement, "source"> }
-  | { readonly kind: "override"; readonly override: Omit<Override, "source"> }
-  | { readonly kind: "run"; readonly run: Omit<UpdateRun, "source"> }
-  | { readonly kind: "strategy"; readonly strategy: Omit<UpdateStrategy, "source"> }
-  | { readonly kind: "eviction"; readonly eviction: Omit<Eviction, "source"> }
-  | { readonly kind: "budget"; readonly budget: Omit<DisruptionBudget, "source"> }
-  | { readonly kind: "fleet"; readonly fleet: FleetSpec }
+  | Exclude<PastContent, { readonly kind: "manifest" | "unusable" }>
   | { readonly kind: "confirmation"; readonly digest: Digest }
   | { readonly kind: "approval"; readonly approval: Omit<ApprovalFile, "path" | "blob"> }
   | { readonly kind: "manifest"; readonly manifest: Manifest; readonly digest: Digest }

@@ -191,7 +191,7 @@ const nothingObserved: ObservedFacts = {
   adopted: noneOf,
 };
 
-const troublesKept = 100;
+const failuresKept = 100;
 
 interface ObjectsContext {
   readonly member: Reached;
@@ -222,7 +222,7 @@ function factsOfObjects(
     phase = Math.max(phase, phaseOrder.indexOf(state.phase));
     if (state.isTroubled) troubled.push(key);
   }
-  const objectFailures = troubled.sort(compareText).slice(0, troublesKept);
+  const objectFailures = troubled.sort(compareText).slice(0, failuresKept);
   return {
     applied: appliedOrder[applied] ?? "failed",
     phase: applied === 0 ? (phaseOrder[phase] ?? "failed") : "progressing",

@@ -9,8 +9,7 @@ import { nextPolicySnapshots } from "../../schedule/policy-snapshot.ts";
 import { profiles } from "../../schedule/profile.ts";
 import { recordVerdict } from "../../schedule/record-verdict.ts";
 import { type Schedule, schedule } from "../../schedule/schedule.ts";
-import type { PlanContext } from "../moves/context.ts";
-import { uidOf } from "../moves/context.ts";
+import { type PlanContext, uidOf } from "../moves/context.ts";
 
 /** Where a placement goes. */
 interface Scheduled {

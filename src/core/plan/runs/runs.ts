@@ -1,9 +1,7 @@
 import { revised, revisedMap } from "../../model/identity.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
-import { objectKey } from "../../model/manifest.ts";
-import { placementGroup } from "../../model/names.ts";
 import type { Reason } from "../../model/plan.ts";
-import type { ClockTrust, RunRecord, RunWait, UpdateRun } from "../../model/update-run.ts";
+import type { ClockTrust, RunRecord, RunWait } from "../../model/update-run.ts";
 import {
   type ClusterName,
   compareText,
@@ -15,18 +13,17 @@ import {
 } from "../../model/value.ts";
 import type { RunContext } from "../../rollout/run-context.ts";
 import { plannedIn, planRun } from "../../rollout/run-plan.ts";
-import { hasWorkLeft, notStartedDeletion, initialized as withPlan } from "../../rollout/run-progress.ts";
+import { hasWorkLeft, initialized as withPlan } from "../../rollout/run-progress.ts";
 import { type RunStep, stepRun } from "../../rollout/run-step.ts";
 import { settledRun } from "../../status/run-conditions.ts";
 import { guardMoves } from "../guard/protection.ts";
 import type { PlanContext } from "../moves/context.ts";
-import { uidOf } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
 import { begin, type PlacementProgress } from "../moves/progress.ts";
 import { holdOn, runConsents } from "./run-consent.ts";
 import { proposeRun, renamedBy, runBindings } from "./run-moves.ts";
 import { type Selected, versionFor } from "./run-version.ts";
-import { recordsOf, runsOf } from "./runs-of.ts";
+import { isUnusable, recordsOf, runsNewestFirst, runsOf } from "./runs-of.ts";
 
 /** The update runs of one placement, as far as they went in this pass. */
 interface RunsResult {
@@ -53,7 +50,7 @@ export function advanceRuns(
   const asked = runsOf(context.world.intent, key);
   const kept = recordsOf(context.ledger, key);
   let result: RunsResult = { progress, runs: [], reasons: [], wakeAt: null };
-  const records = newestFirst(asked, kept, context);
+  const records = runsNewestFirst(asked, kept, context);
   for (const [at, it] of records.entries())
     result = advanced(result, it, { selected, older: records.slice(at + 1), context });
   return {
@@ -61,58 +58,6 @@ export function advanceRuns(
     runs: [...result.runs].sort((a, b) => compareText(a.key, b.key)),
     reasons: [...result.reasons, ...failures(result.runs)],
   };
-}
-
-/** The records of all runs, as their documents have them now. One whose document is gone is forgotten. */
-function newestFirst(
-  asked: readonly UpdateRun[],
-  kept: readonly RunRecord[],
-  context: PlanContext,
-): readonly RunRecord[] {
-  const records = new Map(kept.map((it) => [it.key, it]));
-  const unusable = kept.filter((it) => isUnusable(it, context));
-  const current = asked.map((it) => recorded(it, records.get(it.key), context));
-  return [...current, ...unusable.filter((it) => !asked.some(({ key }) => key === it.key))].sort(
-    (a, b) => b.since - a.since || compareText(b.key, a.key),
-  );
-}
-
-/** Its document is there and cannot be used: neither gone nor changed (`plan/README.md#d-2`). */
-const isUnusable = ({ namespace, name }: RunRecord, { world: { intent } }: PlanContext): boolean =>
-  intent.unusable.has(
-    objectKey({
-      group: placementGroup,
-      kind: namespace === null ? "ClusterStagedUpdateRun" : "StagedUpdateRun",
-      namespace,
-      name,
-    }),
-  );
-
-function recorded(
-  { key, scope, namespace, name, spec }: UpdateRun,
-  before: RunRecord | undefined,
-  context: PlanContext,
-) {
-  if (before === undefined) {
-    return {
-      key,
-      scope,
-      namespace,
-      name,
-      uid: uidOf(context.ledger, "UpdateRun", key),
-      generation: 1,
-      spec,
-      since: context.sequence,
-      plan: null,
-      stages: [],
-      deletion: notStartedDeletion,
-      end: null,
-      conditions: [],
-    } satisfies RunRecord;
-  }
-  // Only the state may change, and of a run that is over nothing does (`rollout/README.md#u34`).
-  if (before.end !== null || before.spec.state === spec.state) return before;
-  return { ...before, spec, generation: before.generation + 1 };
 }
 
 /** What a run's turn needs besides the run. */
@@ -127,7 +72,7 @@ function advanced(result: RunsResult, run: RunRecord, turn: Turn): RunsResult {
   if (run.end !== null) return { ...result, runs: [...result.runs, run] };
   if (isUnusable(run, turn.context)) return suspended(result, run, turn);
   const planned = run.plan === null ? initialized(result, run, turn) : { result, run, waits: none };
-  if (planned.run.plan === null || planned.run.end !== null) return told(planned, turn);
+  if (planned.run.plan === null || planned.run.end !== null) return withRun(planned, turn);
   return stepped(planned, turn);
 }
 
@@ -160,7 +105,7 @@ function initialized(result: RunsResult, run: RunRecord, { selected, older, cont
     placement: record,
     strategy: intent.strategies.get(run.spec.strategy) ?? null,
     members: intent.clusters,
-    underWay: [...runs, ...older.map((it) => asHeard(it, result, context))].filter((it) => hasWorkLeft(it, record)),
+    underWay: [...runs, ...older.map((it) => asObserved(it, result, context))].filter((it) => hasWorkLeft(it, record)),
     version: chosen?.version ?? { kind: "failed", code: "SnapshotNotFound", message: "there is no placement" },
   });
   switch (planning.kind) {
@@ -179,10 +124,10 @@ function initialized(result: RunsResult, run: RunRecord, { selected, older, cont
   }
 }
 
-/** An older run by what members say in this pass: its turn comes later, and what it will hear then is true already. */
-function asHeard(run: RunRecord, result: RunsResult, context: PlanContext): RunRecord {
+/** An older run by what was observed in this pass: its turn comes later, and that is true already. */
+function asObserved(run: RunRecord, result: RunsResult, context: PlanContext): RunRecord {
   if (run.plan === null || run.end !== null || isUnusable(run, context)) return run;
-  return stepRun(run, { ...sceneOf(result, run, context), canGetPlannedVersion: () => false }).run;
+  return stepRun(run, { ...runContextOf(result, run, context), canGetPlannedVersion: () => false }).run;
 }
 
 /** Clusters that the placement picks and the frozen plan does not have (`rollout/README.md#b-22`). */
@@ -210,7 +155,7 @@ function stepped({ result, run, waits }: Stepped, turn: Turn): RunsResult {
     return rendering?.kind !== "failed" && (move === undefined || guarded?.waiting.has(move) !== true);
   };
   const step = stepRun(run, {
-    ...sceneOf(result, run, context),
+    ...runContextOf(result, run, context),
     canGetPlannedVersion: hold === null ? canGetPlannedVersion : () => false,
   });
   const after = progress === null || guarded === null ? null : admitted(step, { ...progress, guarded }, moves, context);
@@ -227,7 +172,7 @@ function stepped({ result, run, waits }: Stepped, turn: Turn): RunsResult {
   };
   const held: readonly RunWait[] = hold === null || step.run.end !== null ? [] : [{ kind: "held", because: hold }];
   const joined = step.run.end === null ? joinedSince(step.run, progress?.record ?? null) : none;
-  return told({ result: next, run: step.run, waits: [...waits, ...held, ...step.waits, ...joined] }, turn);
+  return withRun({ result: next, run: step.run, waits: [...waits, ...held, ...step.waits, ...joined] }, turn);
 }
 
 type Moves = ReadonlyMap<ClusterName, Move>;
@@ -267,8 +212,8 @@ function admitted(
 const isRunning = ({ plan, end, spec }: RunRecord): boolean =>
   plan !== null && end === null && spec.state !== "Initialize";
 
-/** What a run sees. Nothing is at hand there: what is depends on what it proposes. */
-function sceneOf(
+/** What a run is decided by, apart from which versions clusters can get: that depends on what it proposes. */
+function runContextOf(
   { progress, runs }: RunsResult,
   run: RunRecord,
   context: PlanContext,
@@ -305,7 +250,7 @@ const hasMoved = ({ stages }: RunRecord, cluster: ClusterName): boolean =>
   stages.some((it) => (it.clusters.get(cluster)?.startedAt ?? null) !== null);
 
 /** Adds a run, with its conditions. */
-function told({ result, run, waits }: Stepped, { context }: Turn): RunsResult {
+function withRun({ result, run, waits }: Stepped, { context }: Turn): RunsResult {
   const reasons = waits.map((wait): Reason => ({ kind: "run", run: run.key, placement: run.spec.placement, wait }));
   return {
     ...result,
