@@ -33,7 +33,13 @@ const validatorsAheadOfTime = {
 };
 
 async function bundled(file) {
-  const { outputFiles } = await build({ entryPoints: [file], bundle: true, format: "esm", write: false });
+  const { outputFiles } = await build({
+    entryPoints: [file],
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    write: false,
+  });
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 

@@ -7,7 +7,8 @@ import { fileWideProblem, type LocatedDocument, locateDocument, type ParsedValue
 import { error, type FieldProblem, isError, type LocatedProblem, note, warning } from "../yaml/problems.ts";
 import { isLargeFilePointer, maxFileBytes, positionsIn, slicesOf, type TextSlice, textOfBytes } from "../yaml/text.ts";
 import { identityOf, isIdentityEncrypted, isIdentityReadable, otherToolProblem, sopsProblem } from "./identity.ts";
-import { type DocumentContent, readContent } from "./kinds/content.ts";
+import { readContent } from "./kinds/content.ts";
+import type { DocumentContent } from "./kinds/kind.ts";
 
 /** What a blob defines, whatever its path: callers keep it by blob id. */
 export interface DecodedFile {

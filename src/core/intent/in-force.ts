@@ -1,21 +1,14 @@
 import { defaultFleet, type FleetSpec } from "../model/fleet.ts";
 import type { Problem } from "../model/intent.ts";
 import { kindKey, type Manifest, type ObjectKey, type ScopeTable } from "../model/manifest.ts";
-import { rememberedPair } from "../model/memo.ts";
 import { flotillaGroup } from "../model/names.ts";
 import type { Commit } from "../model/value.ts";
-import { error, type FieldProblem, type FieldProblems } from "../yaml/problems.ts";
+import { error, type FieldProblem } from "../yaml/problems.ts";
 import { type DocumentIndex, indexDocuments } from "./document-index.ts";
-import {
-  clusterScopedProblem,
-  type DocumentContent,
-  selectionProblems,
-  unknownKindProblem,
-  updateProblems,
-} from "./kinds/content.ts";
+import { acceptanceProblems, clusterScopedProblem, unknownKindProblem } from "./kinds/content.ts";
 import { isDefinition, scopesOf } from "./kinds/custom-resource-definition.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
-import { fleetKindOf, isFleetGroup } from "./kinds/fleet-kinds.ts";
+import { fleetKindOf, isFleetGroup, readKinds } from "./kinds/fleet-kinds.ts";
 import { withoutConflicts } from "./override-conflicts.ts";
 import {
   type DocumentProblem,
@@ -91,6 +84,11 @@ function fleetInForce(commit: Commit, files: readonly SourceFile[], before: Docu
   return { versions, documentProblems, suspects, fleet: fleet ?? defaultFleet };
 }
 
+const ownPlaceOf = ({ group, kind }: DocumentRef["id"]): string | null => {
+  const schema = fleetKindOf(group, kind)?.schema ?? null;
+  return schema === null ? null : readKinds[schema].ownPlace;
+};
+
 /** Settings, confirmations and approvals are read from their own paths only. */
 function inPlace(refs: readonly DocumentRef[]): {
   refs: readonly DocumentRef[];
@@ -98,20 +96,14 @@ function inPlace(refs: readonly DocumentRef[]): {
 } {
   const documentProblems: DocumentProblem[] = [];
   const kept = refs.filter((ref) => {
-    const place = ref.id.group === flotillaGroup ? ownPlaces.get(ref.id.kind) : undefined;
-    if (place === undefined) return true;
+    const place = ownPlaceOf(ref.id);
+    if (place === null) return true;
     if (!isFleetPath(ref.source.path) || ref.id.kind !== "Fleet")
       documentProblems.push({ ref, problem: error("FLT1350", ["kind"], `${place} only`, "move it there") });
     return false;
   });
   return { refs: kept, documentProblems };
 }
-
-const ownPlaces: ReadonlyMap<string, string> = new Map([
-  ["Fleet", "a Fleet is read from fleet.yaml at the top"],
-  ["DeletionConfirmation", "a confirmation is read from approvals/deletions/<digest>.yaml"],
-  ["Approval", "an approval is read from a file under approvals/"],
-]);
 
 function objectsInForce(refs: readonly DocumentRef[], context: Omit<ResolveContext, "check">) {
   const first = resolveScoped(refs, context);
@@ -140,7 +132,7 @@ function resolveScoped(refs: readonly DocumentRef[], { commit, before, absenceDo
     before,
     // An unknown kind may be a misspelt one: what had that name before is not deleted.
     absenceDoubt: (version) => absenceDoubt(version) ?? misspeltDoubt(unknownKinds.get(nameOf(version))),
-    check: (content, previous) => problemsWith(content, previous?.content ?? null, scopes),
+    check: ({ id }, content, previous) => acceptanceProblems(id, content, { previous, scopes }),
   });
   return { scopes, unscoped, versions, suspects, documentProblems: [...scopeProblems, ...documentProblems] };
 }
@@ -151,18 +143,6 @@ function misspeltDoubt(ref: DocumentRef | undefined): string | null {
 }
 
 const nameOf = ({ id }: Pick<DocumentRef, "id">): string => `${id.namespace ?? ""}/${id.name}`;
-
-/** Why content may not replace what was accepted. The same content as before may. */
-function problemsWith(content: DocumentContent, previous: DocumentContent | null, scopes: ScopeTable): FieldProblems {
-  const selection = content.kind === "manifest" ? none : selectionProblemsOf(content, scopes);
-  if (previous === null || previous === content) return selection;
-  const update = updateProblems(previous, content);
-  return update.length === 0 ? selection : [...update, ...selection];
-}
-
-const none: FieldProblems = [];
-
-const selectionProblemsOf = rememberedPair(selectionProblems);
 
 function scopesInForce(refs: readonly DocumentRef[], context: ResolveContext): ScopeTable {
   const before = new Map<ObjectKey, DocumentVersion>();

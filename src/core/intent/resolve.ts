@@ -9,7 +9,7 @@ import {
 import type { BlobId, Commit } from "../model/value.ts";
 import { error, type FieldProblem, type FieldProblems, isError } from "../yaml/problems.ts";
 import type { DecodedDocument } from "./documents.ts";
-import type { DocumentContent } from "./kinds/content.ts";
+import type { DocumentContent } from "./kinds/kind.ts";
 
 /** What documents are resolved against. */
 export interface ResolveContext {
@@ -19,7 +19,7 @@ export interface ResolveContext {
   /** Why an object without a document may still be there, in words; null where it was deleted. */
   readonly absenceDoubt: (version: DocumentVersion) => string | null;
   /** Why a version may not replace the one before it. */
-  readonly check: (content: DocumentContent, before: DocumentVersion | null) => FieldProblems;
+  readonly check: (ref: DocumentRef, content: DocumentContent, before: DocumentVersion | null) => FieldProblems;
 }
 
 interface Resolved {
@@ -105,7 +105,7 @@ function problemsWith(
   }
   const { content } = ref;
   if (content === null) return none;
-  const problems = check(content, previous);
+  const problems = check(ref, content, previous);
   return problems.length === 0 ? none : problems.map((problem) => ({ ref, problem }));
 }
 

@@ -30,6 +30,11 @@ describe("schemas", () => {
     expect([...new Set(fleetKinds.flatMap((it) => it.schema ?? []))].sort()).toEqual(Object.keys(schemas).sort());
   });
 
+  it("no two kinds have the same name, and what is read is not ignored as well", () => {
+    const names = fleetKinds.map((it) => `${it.group}/${it.kind}`);
+    expect(names.filter((it, at) => names.indexOf(it) !== at)).toEqual([]);
+  });
+
   it("a namespaced variant is written as its cluster-scoped kind, in some of its versions", () => {
     const shared = fleetKinds.filter((it) => it.schema !== null && it.schema !== it.kind);
     expect(shared.map((it) => [it.kind, it.schema, it.versions])).toEqual([

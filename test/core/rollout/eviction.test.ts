@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ClusterResourcePlacementDisruptionBudget as WrittenBudget } from "#schemas/cluster-resource-placement-disruption-budget";
-import { disruptionBudgetProblems } from "../../../src/core/intent/kinds/disruption-budget.ts";
+import { disruptionBudgetKind } from "../../../src/core/intent/kinds/disruption-budget.ts";
 import type { Binding } from "../../../src/core/model/binding.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { SourcePosition } from "../../../src/core/model/manifest.ts";
@@ -131,7 +131,7 @@ test("E12: the message of a budget that means nothing says what to write", () =>
 });
 
 test("E18, B 12: a budget without a bound is refused where it is read", () => {
-  const remarks = disruptionBudgetProblems({
+  const remarks = disruptionBudgetKind.rules({
     apiVersion: "placement.kubernetes-fleet.io/v1beta1",
     kind: "ClusterResourcePlacementDisruptionBudget",
     metadata: { name: "web" },

@@ -1,11 +1,25 @@
 import type { Approval as WrittenApproval } from "#schemas/approval";
+import schema from "../../../../schemas/approval.json" with { type: "json" };
 import { canonicalJson } from "../../model/json.ts";
+import { flotillaGroup } from "../../model/names.ts";
 import type { ApprovalFile } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
 import { error, type FieldProblem, type FieldProblems } from "../../yaml/problems.ts";
+import { type ContentOf, everythingMayChange, type ReadKind, selectsNothing } from "./kind.ts";
+
+/** Answers to requests. */
+export const approvalKind: ReadKind<WrittenApproval, ContentOf<"approval">> = {
+  names: [{ group: flotillaGroup, kind: "Approval", scope: "Cluster", versions: ["v1alpha1"] }],
+  schema,
+  ownPlace: "an approval is read from a file under approvals/",
+  rules: (it) => approvalProblems(it),
+  content: (it) => ({ kind: "approval", approval: approvalFrom(it) }),
+  updateRules: everythingMayChange,
+  selectionRules: selectsNothing,
+};
 
 /** An approval that has passed its schema and its rules. */
-export const approvalFrom = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "blob"> => ({
+const approvalFrom = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "blob"> => ({
   digest: spec.requestDigest as Digest,
   decision: spec.decision,
   principal: spec.principal,
@@ -14,7 +28,7 @@ export const approvalFrom = ({ spec }: WrittenApproval): Omit<ApprovalFile, "pat
 });
 
 /** Checks an approval that its schema has passed. */
-export function approvalProblems({ spec }: WrittenApproval): FieldProblems {
+function approvalProblems({ spec }: WrittenApproval): FieldProblems {
   const { requestDigest, principal, comment = "", signature = null } = spec;
   const problems: FieldProblem[] = [];
   if (!/^[0-9a-f]{64}$/.test(requestDigest))

@@ -1,36 +1,22 @@
-import type { SchemaDocuments } from "#schemas/index";
-import type { PastContent } from "../../model/history.ts";
 import { isObject, type Json, type JsonObject } from "../../model/json.ts";
-import type { Manifest, Scope, ScopeTable, VersionedId } from "../../model/manifest.ts";
-import type { ApprovalFile } from "../../model/trust.ts";
-import type { Digest } from "../../model/value.ts";
+import type { ScopeTable, VersionedId } from "../../model/manifest.ts";
+import { rememberedPair } from "../../model/memo.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, isError, warning } from "../../yaml/problems.ts";
-import { approvalFrom, approvalProblems } from "./approval.ts";
 import { definitionProblems, isDefinition } from "./custom-resource-definition.ts";
-import { confirmationProblems, confirmedDigest } from "./deletion-confirmation.ts";
-import { disruptionBudgetFrom, disruptionBudgetProblems } from "./disruption-budget.ts";
-import { evictionFrom, evictionProblems, evictionUpdateProblems } from "./eviction.ts";
-import { fleetFrom, fleetProblems } from "./fleet.ts";
-import { type FleetKind, fleetKindOf, fleetKinds, isFleetGroup } from "./fleet-kinds.ts";
+import {
+  type FleetKind,
+  fleetKindOf,
+  fleetKinds,
+  isFleetGroup,
+  readKinds,
+  type SchemaName,
+  schemaNames,
+} from "./fleet-kinds.ts";
+import type { DocumentContent, ReadKind } from "./kind.ts";
 import { manifestFrom, manifestProblems } from "./manifest.ts";
-import { memberClusterFrom, memberClusterProblems } from "./member-cluster.ts";
 import { dnsLabelProblems, metadataProblems } from "./metadata.ts";
-import { overrideFrom, overrideProblems, overrideScopeProblems, overrideUpdateProblems } from "./override.ts";
-import { placementFrom, placementProblems, placementScopeProblems, placementUpdateProblems } from "./placement.ts";
 import { checkSchema } from "./schema-check.ts";
-import type { SchemaName } from "./schemas.ts";
-import { updateRunFrom, updateRunProblems, updateRunUpdateProblems } from "./update-run.ts";
-import { updateStrategyFrom, updateStrategyProblems } from "./update-strategy.ts";
-
-/** What a document defines. */
-export type DocumentContent =
-  | Exclude<PastContent, { readonly kind: "manifest" | "unusable" }>
-  | { readonly kind: "confirmation"; readonly digest: Digest }
-  | { readonly kind: "approval"; readonly approval: Omit<ApprovalFile, "path" | "blob"> }
-  | { readonly kind: "manifest"; readonly manifest: Manifest; readonly digest: Digest }
-  /** Recognised, not supported yet, ignored. */
-  | { readonly kind: "later" };
 
 interface ContentReading {
   /** The object's identity: fleet kinds that are cluster-scoped have no namespace, even if the document has one. */
@@ -70,77 +56,49 @@ function readFleetKind(kind: FleetKind, written: VersionedId, value: JsonObject)
   const checked = checkSchema(kind.schema, value);
   if (!checked.isValid) return { id, content: null, problems: checked.problems };
   const { document } = checked;
-  const reader: KindReader<typeof document> = readers[kind.schema];
+  const reader: ReadKind<typeof document, DocumentContent> = readKinds[kind.schema];
   const problems = [...namespaceProblems(kind, written), ...metadataProblems(value), ...reader.rules(document)];
   return { id, content: problems.some(isError) ? null : reader.content(document, kind.scope), problems };
 }
 
-/** How documents of a kind are read once their schema has passed them. */
-interface KindReader<Document> {
-  rules(document: Document): FieldProblems;
-  /** What it defines, with defaults. `scope`: of the kind, which may be a namespaced variant. */
-  content(document: Document, scope: Scope): DocumentContent;
+/** An accepted version of an object. */
+interface AcceptedContent {
+  readonly content: DocumentContent;
 }
 
-const readers: { readonly [Name in SchemaName]: KindReader<SchemaDocuments[Name]> } = {
-  MemberCluster: {
-    rules: memberClusterProblems,
-    content: (it) => ({ kind: "cluster", cluster: memberClusterFrom(it) }),
-  },
-  ClusterResourcePlacement: {
-    rules: placementProblems,
-    content: (it) => ({ kind: "placement", placement: placementFrom(it) }),
-  },
-  ClusterResourceOverride: {
-    rules: overrideProblems,
-    content: (it) => ({ kind: "override", override: overrideFrom(it) }),
-  },
-  ClusterStagedUpdateRun: {
-    rules: updateRunProblems,
-    content: (it, scope) => ({ kind: "run", run: updateRunFrom(it, scope) }),
-  },
-  ClusterStagedUpdateStrategy: {
-    rules: updateStrategyProblems,
-    content: (it, scope) => ({ kind: "strategy", strategy: updateStrategyFrom(it, scope) }),
-  },
-  ClusterResourcePlacementEviction: {
-    rules: evictionProblems,
-    content: (it) => ({ kind: "eviction", eviction: evictionFrom(it) }),
-  },
-  ClusterResourcePlacementDisruptionBudget: {
-    rules: disruptionBudgetProblems,
-    content: (it) => ({ kind: "budget", budget: disruptionBudgetFrom(it) }),
-  },
-  Fleet: { rules: fleetProblems, content: (it) => ({ kind: "fleet", fleet: fleetFrom(it) }) },
-  DeletionConfirmation: {
-    rules: confirmationProblems,
-    content: (it) => ({ kind: "confirmation", digest: confirmedDigest(it) }),
-  },
-  Approval: { rules: approvalProblems, content: (it) => ({ kind: "approval", approval: approvalFrom(it) }) },
-  // Read from one file, and not as an object among others.
-  Trust: {
-    rules: () => [error("FLT1350", ["kind"], "a Trust is read from trust/root.yaml only", "move it there")],
-    content: () => ({ kind: "later" }),
-  },
-};
-
-/** Checks an object against its accepted version: immutable fields stay the same. */
-export function updateProblems(before: DocumentContent, after: DocumentContent): FieldProblems {
-  if (before.kind === "placement" && after.kind === "placement")
-    return placementUpdateProblems(before.placement.spec, after.placement.spec);
-  if (before.kind === "override" && after.kind === "override")
-    return overrideUpdateProblems(before.override.spec, after.override.spec);
-  if (before.kind === "run" && after.kind === "run") return updateRunUpdateProblems(before.run.spec, after.run.spec);
-  if (before.kind === "eviction" && after.kind === "eviction")
-    return evictionUpdateProblems(before.eviction, after.eviction);
-  return [];
+/**
+ * Checks an object against its accepted version and against the definitions of the commit: what may not change has not
+ * changed, and what is selected exists. The same content as before may stay.
+ */
+export function acceptanceProblems(
+  { group, kind }: VersionedId,
+  content: DocumentContent,
+  { previous, scopes }: { readonly previous: AcceptedContent | null; readonly scopes: ScopeTable },
+): FieldProblems {
+  const schema = fleetKindOf(group, kind)?.schema ?? null;
+  if (schema === null) return none;
+  const selection = selectionProblems[schema](content, scopes);
+  if (previous === null || previous.content === content) return selection;
+  // The same group and kind, so the same rules made both.
+  const update = readKinds[schema].updateRules(previous.content, content);
+  return update.length === 0 ? selection : [...update, ...selection];
 }
 
-/** Checks the kinds that a placement or override selects, which depends on the definitions of the same commit. */
-export function selectionProblems(content: DocumentContent, scopes: ScopeTable): FieldProblems {
-  if (content.kind === "placement") return placementScopeProblems(content.placement.spec, scopes);
-  return content.kind === "override" ? overrideScopeProblems(content.override.spec, scopes) : [];
-}
+const none: FieldProblems = [];
+
+const isFleetKind = ({ group, kind }: Pick<VersionedId, "group" | "kind">): boolean =>
+  fleetKindOf(group, kind) !== null;
+
+type SelectionCheck = (content: DocumentContent, scopes: ScopeTable) => FieldProblems;
+
+const selectionProblems = Object.fromEntries(
+  schemaNames.map((it) => [
+    it,
+    rememberedPair<DocumentContent, ScopeTable, FieldProblems>((content, scopes) =>
+      readKinds[it].selectionRules(content, { scopes, isFleetKind }),
+    ),
+  ]),
+) as Readonly<Record<SchemaName, SelectionCheck>>;
 
 function unknownVersion({ group, kind, versions }: FleetKind, { version }: VersionedId): FieldProblem {
   const fix = `use ${versions.map((it) => `${group}/${it}`).join(" or ")}`;

@@ -1,11 +1,32 @@
 import type { ClusterResourcePlacementDisruptionBudget as WrittenBudget } from "#schemas/cluster-resource-placement-disruption-budget";
+import schema from "../../../../schemas/cluster-resource-placement-disruption-budget.json" with { type: "json" };
+import { placementGroup } from "../../model/names.ts";
 import { type DisruptionBudget, placementKey } from "../../model/placement.ts";
 import { error, type FieldProblems } from "../../yaml/problems.ts";
 import { countOrPercent, countOrPercentProblems } from "./fields.ts";
+import { type ContentOf, everythingMayChange, type ReadKind, selectsNothing } from "./kind.ts";
 import { commonProblems } from "./metadata.ts";
 
+/** What evictions have to leave alone. */
+export const disruptionBudgetKind: ReadKind<WrittenBudget, ContentOf<"budget">> = {
+  names: [
+    {
+      group: placementGroup,
+      kind: "ClusterResourcePlacementDisruptionBudget",
+      scope: "Cluster",
+      versions: ["v1alpha1", "v1beta1"],
+    },
+  ],
+  schema,
+  ownPlace: null,
+  rules: (it) => disruptionBudgetProblems(it),
+  content: (it) => ({ kind: "budget", budget: disruptionBudgetFrom(it) }),
+  updateRules: everythingMayChange,
+  selectionRules: selectsNothing,
+};
+
 /** A disruption budget that has passed its schema and its rules. */
-export function disruptionBudgetFrom({ metadata, spec }: WrittenBudget): Omit<DisruptionBudget, "source"> {
+function disruptionBudgetFrom({ metadata, spec }: WrittenBudget): Omit<DisruptionBudget, "source"> {
   const bound = spec.minAvailable === undefined ? "maxUnavailable" : "minAvailable";
   // The rules have read it before.
   const limit = countOrPercent(spec[bound] ?? 0) ?? { count: 0 };
@@ -17,7 +38,7 @@ export function disruptionBudgetFrom({ metadata, spec }: WrittenBudget): Omit<Di
  *
  * KubeFleet reads one without a bound as "never"; here it is refused (`rollout/README.md#b-12`).
  */
-export function disruptionBudgetProblems(budget: WrittenBudget): FieldProblems {
+function disruptionBudgetProblems(budget: WrittenBudget): FieldProblems {
   const { maxUnavailable, minAvailable } = budget.spec;
   const isUnbounded = maxUnavailable === undefined && minAvailable === undefined;
   const isTwice = maxUnavailable !== undefined && minAvailable !== undefined;

@@ -1,105 +1,103 @@
+import type { SchemaDocuments } from "#schemas/index";
 import type { Scope } from "../../model/manifest.ts";
-import { clusterGroup, flotillaGroup, placementGroup } from "../../model/names.ts";
-import type { SchemaName } from "./schemas.ts";
+import { clusterGroup, placementGroup } from "../../model/names.ts";
+import { approvalKind } from "./approval.ts";
+import { deletionConfirmationKind } from "./deletion-confirmation.ts";
+import { disruptionBudgetKind } from "./disruption-budget.ts";
+import { placementEvictionKind } from "./eviction.ts";
+import { fleetKind } from "./fleet.ts";
+import type { DocumentContent, KindName, ReadKind } from "./kind.ts";
+import { memberClusterKind } from "./member-cluster.ts";
+import { overrideKind } from "./override.ts";
+import { placementKind } from "./placement.ts";
+import { trustKind } from "./trust.ts";
+import { updateRunKind } from "./update-run.ts";
+import { updateStrategyKind } from "./update-strategy.ts";
 
-/** A kind of KubeFleet or Flotilla: in which versions it may be written, and whether it is read yet. */
-export interface FleetKind {
-  readonly group: string;
-  readonly kind: string;
-  readonly versions: readonly string[];
-  readonly scope: Scope;
+/** Kinds with a schema: those that are read. A namespaced variant has the schema of its cluster-scoped one. */
+export type SchemaName = keyof SchemaDocuments;
+
+/** The kinds that are read: every schema in `schemas/` wants one. */
+export const readKinds: { readonly [Name in SchemaName]: ReadKind<SchemaDocuments[Name], DocumentContent> } = {
+  MemberCluster: memberClusterKind,
+  ClusterResourcePlacement: placementKind,
+  ClusterResourceOverride: overrideKind,
+  ClusterStagedUpdateStrategy: updateStrategyKind,
+  ClusterStagedUpdateRun: updateRunKind,
+  ClusterResourcePlacementEviction: placementEvictionKind,
+  ClusterResourcePlacementDisruptionBudget: disruptionBudgetKind,
+  Fleet: fleetKind,
+  DeletionConfirmation: deletionConfirmationKind,
+  Approval: approvalKind,
+  Trust: trustKind,
+};
+
+/** The same by name, in the order of the table. */
+export const schemaNames = Object.keys(readKinds) as readonly SchemaName[];
+
+/** A name of a kind of KubeFleet or Flotilla, and whether it is read yet. */
+export interface FleetKind extends KindName {
   /** The schema of a kind that is read; null for one that is recognised and ignored with a warning. */
   readonly schema: SchemaName | null;
 }
 
 const both = ["v1", "v1beta1"];
 const all = ["v1", "v1alpha1", "v1beta1"];
-const old = ["v1alpha1", "v1beta1"];
 
-type Row = readonly [kind: string, scope: Scope, versions: readonly string[], schema: SchemaName | null];
+type IgnoredKind = readonly [kind: string, scope: Scope, versions: readonly string[]];
 
-const placementKinds: readonly Row[] = [
-  ["ClusterResourcePlacement", "Cluster", both, "ClusterResourcePlacement"],
-  ["ResourcePlacement", "Namespaced", both, null],
-  ["ClusterResourcePlacementStatus", "Namespaced", both, null],
-  ["ClusterResourceOverride", "Cluster", all, "ClusterResourceOverride"],
-  ["ResourceOverride", "Namespaced", all, null],
-  ["ClusterResourceEnvelope", "Cluster", ["v1beta1"], null],
-  ["ResourceEnvelope", "Namespaced", ["v1beta1"], null],
-  ["ClusterStagedUpdateStrategy", "Cluster", all, "ClusterStagedUpdateStrategy"],
-  ["StagedUpdateStrategy", "Namespaced", both, "ClusterStagedUpdateStrategy"],
-  ["ClusterStagedUpdateRun", "Cluster", all, "ClusterStagedUpdateRun"],
-  ["StagedUpdateRun", "Namespaced", both, "ClusterStagedUpdateRun"],
-  ["ClusterApprovalRequest", "Cluster", all, null],
-  ["ApprovalRequest", "Namespaced", both, null],
-  ["ClusterResourcePlacementEviction", "Cluster", old, "ClusterResourcePlacementEviction"],
-  ["ClusterResourcePlacementDisruptionBudget", "Cluster", old, "ClusterResourcePlacementDisruptionBudget"],
-  ["ClusterSchedulingPolicySnapshot", "Cluster", both, null],
-  ["SchedulingPolicySnapshot", "Namespaced", ["v1beta1"], null],
-  ["ClusterResourceSnapshot", "Cluster", both, null],
-  ["ResourceSnapshot", "Namespaced", ["v1beta1"], null],
-  ["ClusterResourceOverrideSnapshot", "Cluster", all, null],
-  ["ResourceOverrideSnapshot", "Namespaced", all, null],
-  ["ClusterResourceBinding", "Cluster", both, null],
-  ["ResourceBinding", "Namespaced", ["v1beta1"], null],
-  ["Work", "Namespaced", both, null],
-  ["AppliedWork", "Cluster", both, null],
+const placementKinds: readonly IgnoredKind[] = [
+  ["ResourcePlacement", "Namespaced", both],
+  ["ClusterResourcePlacementStatus", "Namespaced", both],
+  ["ResourceOverride", "Namespaced", all],
+  ["ClusterResourceEnvelope", "Cluster", ["v1beta1"]],
+  ["ResourceEnvelope", "Namespaced", ["v1beta1"]],
+  ["ClusterApprovalRequest", "Cluster", all],
+  ["ApprovalRequest", "Namespaced", both],
+  ["ClusterSchedulingPolicySnapshot", "Cluster", both],
+  ["SchedulingPolicySnapshot", "Namespaced", ["v1beta1"]],
+  ["ClusterResourceSnapshot", "Cluster", both],
+  ["ResourceSnapshot", "Namespaced", ["v1beta1"]],
+  ["ClusterResourceOverrideSnapshot", "Cluster", all],
+  ["ResourceOverrideSnapshot", "Namespaced", all],
+  ["ClusterResourceBinding", "Cluster", both],
+  ["ResourceBinding", "Namespaced", ["v1beta1"]],
+  ["Work", "Namespaced", both],
+  ["AppliedWork", "Cluster", both],
 ];
 
-const clusterKinds: readonly Row[] = [
-  ["MemberCluster", "Cluster", both, "MemberCluster"],
-  ["InternalMemberCluster", "Namespaced", both, null],
+const clusterKinds: readonly IgnoredKind[] = [["InternalMemberCluster", "Namespaced", both]];
+
+const plannedKinds: readonly IgnoredKind[] = [
+  ["PlacementPolicy", "Namespaced", ["v1alpha1"]],
+  ["ClusterPlacementPolicy", "Cluster", ["v1alpha1"]],
+  ["PlacementBinding", "Namespaced", ["v1alpha1"]],
+  ["ClusterPlacementBinding", "Cluster", ["v1alpha1"]],
+  ["PlacementResourceSnapshot", "Namespaced", ["v1alpha1"]],
+  ["ClusterPlacementResourceSnapshot", "Cluster", ["v1alpha1"]],
+  ["ClusterRequest", "Cluster", ["v1alpha1"]],
+  ["Work", "Namespaced", ["v1alpha1"]],
 ];
 
-const plannedKinds: readonly Row[] = [
-  ["PlacementPolicy", "Namespaced", ["v1alpha1"], null],
-  ["ClusterPlacementPolicy", "Cluster", ["v1alpha1"], null],
-  ["PlacementBinding", "Namespaced", ["v1alpha1"], null],
-  ["ClusterPlacementBinding", "Cluster", ["v1alpha1"], null],
-  ["PlacementResourceSnapshot", "Namespaced", ["v1alpha1"], null],
-  ["ClusterPlacementResourceSnapshot", "Cluster", ["v1alpha1"], null],
-  ["ClusterRequest", "Cluster", ["v1alpha1"], null],
-  ["Work", "Namespaced", ["v1alpha1"], null],
-];
-
-const ownKinds: readonly Row[] = [
-  ["Fleet", "Cluster", ["v1alpha1"], "Fleet"],
-  ["DeletionConfirmation", "Cluster", ["v1alpha1"], "DeletionConfirmation"],
-  ["Approval", "Cluster", ["v1alpha1"], "Approval"],
-  ["Trust", "Cluster", ["v1alpha1"], "Trust"],
-];
-
-const rows = (group: string, table: readonly Row[]): readonly FleetKind[] =>
-  table.map(([kind, scope, versions, schema]) => ({ group, kind, scope, versions, schema }));
+const ignored = (group: string, kinds: readonly IgnoredKind[]): readonly FleetKind[] =>
+  kinds.map(([kind, scope, versions]) => ({ group, kind, scope, versions, schema: null }));
 
 /** Every kind of the groups that are KubeFleet's or ours (`intent/README.md#kinds`). */
 export const fleetKinds: readonly FleetKind[] = [
-  ...rows(placementGroup, placementKinds),
-  ...rows(clusterGroup, clusterKinds),
-  ...rows("placement.kubefleet.dev", plannedKinds),
-  ...rows(flotillaGroup, ownKinds),
+  ...schemaNames.flatMap((schema) => readKinds[schema].names.map((it) => ({ ...it, schema }))),
+  ...ignored(placementGroup, placementKinds),
+  ...ignored(clusterGroup, clusterKinds),
+  ...ignored("placement.kubefleet.dev", plannedKinds),
 ];
 
 /** Groups of which every kind is listed: one that is not is a mistake, never a custom resource. */
-export const isFleetGroup = (group: string): boolean => fleetKinds.some((it) => it.group === group);
+export const isFleetGroup = (group: string): boolean => byGroup.has(group);
 
-export const fleetKindOf = (group: string, kind: string): FleetKind | null =>
-  fleetKinds.find((it) => it.group === group && it.kind === kind) ?? null;
+export const fleetKindOf = (group: string, kind: string): FleetKind | null => byGroup.get(group)?.get(kind) ?? null;
 
-const groups: ReadonlySet<string> = new Set([clusterGroup, "events.k8s.io", "coordination.k8s.io", "metrics.k8s.io"]);
-
-const kinds: ReadonlySet<string> = new Set([
-  "/Pod",
-  "/Node",
-  ...["ServiceImport", "TrafficManagerProfile", "TrafficManagerBackend"].map(
-    (it) => `networking.fleet.azure.com/${it}`,
-  ),
-]);
-
-const envelopes: ReadonlySet<string> = new Set(["ClusterResourceEnvelope", "ResourceEnvelope"]);
-
-/**
- * Kinds that no placement carries: they are a cluster's or the fleet's own (`render/README.md#what-is-never-placed`).
- */
-export const isNeverPlaced = ({ group, kind }: { readonly group: string; readonly kind: string }): boolean =>
-  groups.has(group) || kinds.has(`${group}/${kind}`) || (group === placementGroup && !envelopes.has(kind));
+const byGroup: ReadonlyMap<string, ReadonlyMap<string, FleetKind>> = new Map(
+  [...new Set(fleetKinds.map((it) => it.group))].map((group) => [
+    group,
+    new Map(fleetKinds.filter((it) => it.group === group).map((it) => [it.kind, it])),
+  ]),
+);

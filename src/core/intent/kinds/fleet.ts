@@ -1,14 +1,28 @@
 import type { Fleet as WrittenFleet } from "#schemas/fleet";
+import schema from "../../../../schemas/fleet.json" with { type: "json" };
 import { defaultFleet, type FleetSpec } from "../../model/fleet.ts";
+import { flotillaGroup } from "../../model/names.ts";
 import { type ClusterName, compareText } from "../../model/value.ts";
 import { error, type FieldProblems } from "../../yaml/problems.ts";
 import { repeatedProblems } from "./fields.ts";
+import { type ContentOf, everythingMayChange, type ReadKind, selectsNothing } from "./kind.ts";
+
+/** The settings of a fleet. */
+export const fleetKind: ReadKind<WrittenFleet, ContentOf<"fleet">> = {
+  names: [{ group: flotillaGroup, kind: "Fleet", scope: "Cluster", versions: ["v1alpha1"] }],
+  schema,
+  ownPlace: "a Fleet is read from fleet.yaml at the top",
+  rules: (it) => fleetProblems(it),
+  content: (it) => ({ kind: "fleet", fleet: fleetFrom(it) }),
+  updateRules: everythingMayChange,
+  selectionRules: selectsNothing,
+};
 
 /** The only file that settings are read from: they say where to look for everything else. */
 export const isFleetPath = (path: string): boolean => path === "fleet.yaml" || path === "fleet.yml";
 
 /** The fleet's settings after defaults. */
-export function fleetFrom({ spec = {} }: WrittenFleet): FleetSpec {
+function fleetFrom({ spec = {} }: WrittenFleet): FleetSpec {
   const contexts = Object.entries(spec.contexts ?? {}).sort(([a], [b]) => compareText(a, b)) as [ClusterName, string][];
   const roots = (spec.roots ?? []).map(rootOf);
   return {
@@ -21,7 +35,7 @@ export function fleetFrom({ spec = {} }: WrittenFleet): FleetSpec {
 }
 
 /** Checks settings that their schema has passed. */
-export function fleetProblems({ spec = {} }: WrittenFleet): FieldProblems {
+function fleetProblems({ spec = {} }: WrittenFleet): FieldProblems {
   const roots = spec.roots ?? [];
   return [
     ...roots.flatMap((root, i) =>

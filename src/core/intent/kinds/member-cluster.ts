@@ -1,16 +1,29 @@
 import type { MemberCluster as WrittenCluster } from "#schemas/member-cluster";
+import schema from "../../../../schemas/member-cluster.json" with { type: "json" };
 import type { MemberCluster } from "../../model/fleet.ts";
 import type { Json } from "../../model/json.ts";
-import { memberNameLabel } from "../../model/names.ts";
+import { clusterGroup, memberNameLabel } from "../../model/names.ts";
 import type { ClusterName } from "../../model/value.ts";
 import { error, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 import { repeatedProblems } from "./fields.ts";
+import { type ContentOf, everythingMayChange, type ReadKind, selectsNothing } from "./kind.ts";
 import { dnsLabelProblems, isLabelValue, isQualifiedName, malformedProblem, newerFieldProblems } from "./metadata.ts";
+
+/** Members of the fleet. */
+export const memberClusterKind: ReadKind<WrittenCluster, ContentOf<"cluster">> = {
+  names: [{ group: clusterGroup, kind: "MemberCluster", scope: "Cluster", versions: ["v1", "v1beta1"] }],
+  schema,
+  ownPlace: null,
+  rules: (it) => memberClusterProblems(it),
+  content: (it) => ({ kind: "cluster", cluster: memberClusterFrom(it) }),
+  updateRules: everythingMayChange,
+  selectionRules: selectsNothing,
+};
 
 type WrittenQuantities = Readonly<Record<string, string | number>>;
 
 /** A member cluster after defaults, which has passed its schema and its rules. */
-export function memberClusterFrom({ metadata, spec, status }: WrittenCluster): Omit<MemberCluster, "source"> {
+function memberClusterFrom({ metadata, spec, status }: WrittenCluster): Omit<MemberCluster, "source"> {
   const { capacity = {}, allocatable = {}, available = {} } = status?.resourceUsage ?? {};
   const properties = Object.entries(status?.properties ?? {}).map(([name, { value }]) => [name, value] as const);
   return {
@@ -31,7 +44,7 @@ export function memberClusterFrom({ metadata, spec, status }: WrittenCluster): O
  * Checks a member cluster that its schema has passed: `intent/README.md#v-mc-01`, `#v-mc-05` … `#v-mc-07`,
  * `yaml/README.md#b-113`.
  */
-export function memberClusterProblems({ apiVersion, metadata, spec, status }: WrittenCluster): FieldProblems {
+function memberClusterProblems({ apiVersion, metadata, spec, status }: WrittenCluster): FieldProblems {
   const taints = spec.taints ?? [];
   const taintAt = (i: number): JsonPath => ["spec", "taints", i];
   const { capacity = {}, allocatable = {}, available = {} } = status?.resourceUsage ?? {};

@@ -3,8 +3,10 @@ import type {
   Policy,
   ClusterResourceOverride as WrittenOverride,
 } from "#schemas/cluster-resource-override";
+import schema from "../../../../schemas/cluster-resource-override.json" with { type: "json" };
 import type { Json } from "../../model/json.ts";
 import { kindKey, type ScopeTable } from "../../model/manifest.ts";
+import { placementGroup } from "../../model/names.ts";
 import type { Override, OverrideRule, PatchOperation } from "../../model/override.ts";
 import { placementKey } from "../../model/placement.ts";
 import {
@@ -16,13 +18,32 @@ import {
   warning,
 } from "../../yaml/problems.ts";
 import { repeatedProblems } from "./fields.ts";
+import type { ContentOf, ReadKind } from "./kind.ts";
 import { commonProblems, labelSelectorProblems } from "./metadata.ts";
+
+/** What is different on some clusters. */
+export const overrideKind: ReadKind<WrittenOverride, ContentOf<"override">> = {
+  names: [
+    {
+      group: placementGroup,
+      kind: "ClusterResourceOverride",
+      scope: "Cluster",
+      versions: ["v1", "v1alpha1", "v1beta1"],
+    },
+  ],
+  schema,
+  ownPlace: null,
+  rules: (it) => overrideProblems(it),
+  content: (it) => ({ kind: "override", override: overrideFrom(it) }),
+  updateRules: (before, after) => overrideUpdateProblems(before.override.spec, after.override.spec),
+  selectionRules: ({ override }, { scopes }) => overrideScopeProblems(override.spec, scopes),
+};
 
 type WrittenRule = Policy["overrideRules"][number];
 type WrittenOperation = NonNullable<WrittenRule["jsonPatchOverrides"]>[number];
 
 /** An override after defaults, which has passed its schema and its rules (`render/README.md#overrides`). */
-export const overrideFrom = ({ metadata, spec }: WrittenOverride): Omit<Override, "source"> => ({
+const overrideFrom = ({ metadata, spec }: WrittenOverride): Omit<Override, "source"> => ({
   scope: "Cluster",
   namespace: null,
   name: metadata.name,
@@ -49,7 +70,7 @@ const operationOf = ({ op, path, value = null }: WrittenOperation): PatchOperati
 /**
  * Checks an override that its schema has passed against the rules of the kind (`intent/README.md#overrides`).
  */
-export const overrideProblems = (override: WrittenOverride): FieldProblems => [
+const overrideProblems = (override: WrittenOverride): FieldProblems => [
   ...commonProblems(override),
   ...placementRefProblems(override.spec),
   ...selectorProblems(override.spec.clusterResourceSelectors),
@@ -194,7 +215,7 @@ function wholeMapProblems({ op, path }: WrittenOperation, at: JsonPath): FieldPr
 }
 
 /** `intent/README.md#v-cro-02`, `#v-ro-01`: an override belongs to one placement. */
-export function overrideUpdateProblems(before: Override["spec"], after: Override["spec"]): FieldProblems {
+function overrideUpdateProblems(before: Override["spec"], after: Override["spec"]): FieldProblems {
   if (before.placement === after.placement) return [];
   const text = (it: string | null): string => it ?? "every placement";
   const message = `cannot change from ${text(before.placement)} to ${text(after.placement)}`;
@@ -202,7 +223,7 @@ export function overrideUpdateProblems(before: Override["spec"], after: Override
 }
 
 /** A cluster override has no effect on namespaced objects. */
-export function overrideScopeProblems({ selectors }: Override["spec"], scopes: ScopeTable): FieldProblems {
+function overrideScopeProblems({ selectors }: Override["spec"], scopes: ScopeTable): FieldProblems {
   return selectors.flatMap((selector, i) => {
     const at: JsonPath = ["spec", "clusterResourceSelectors", i];
     const found = scopes.get(kindKey(selector));

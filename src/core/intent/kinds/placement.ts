@@ -2,13 +2,14 @@ import type {
   ClusterResourcePlacement as WrittenPlacement,
   ResourceSelector as WrittenSelector,
 } from "#schemas/cluster-resource-placement";
+import schema from "../../../../schemas/cluster-resource-placement.json" with { type: "json" };
 import { kindKey, type ScopeTable } from "../../model/manifest.ts";
-import { isReservedNamespace } from "../../model/names.ts";
+import { clusterGroup, isReservedNamespace, placementGroup } from "../../model/names.ts";
 import { type Placement, placementKey, type ResourceSelector } from "../../model/placement.ts";
 import { nearest } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath, note, warning } from "../../yaml/problems.ts";
 import { notSupportedYet, repeatedIndices } from "./fields.ts";
-import { fleetKindOf, isNeverPlaced } from "./fleet-kinds.ts";
+import type { ContentOf, KnownKinds, ReadKind } from "./kind.ts";
 import { dnsLabelProblems, labelSelectorProblems, newerFieldProblems, statusProblems } from "./metadata.ts";
 import { policyFrom, policyProblems, policyUpdateProblems } from "./placement-policy.ts";
 import {
@@ -18,8 +19,19 @@ import {
   strategyUpdateProblems,
 } from "./placement-strategy.ts";
 
+/** What is placed where, and how fast. */
+export const placementKind: ReadKind<WrittenPlacement, ContentOf<"placement">> = {
+  names: [{ group: placementGroup, kind: "ClusterResourcePlacement", scope: "Cluster", versions: ["v1", "v1beta1"] }],
+  schema,
+  ownPlace: null,
+  rules: (it) => placementProblems(it),
+  content: (it) => ({ kind: "placement", placement: placementFrom(it) }),
+  updateRules: (before, after) => placementUpdateProblems(before.placement.spec, after.placement.spec),
+  selectionRules: ({ placement }, known) => placementScopeProblems(placement.spec, known),
+};
+
 /** A placement after defaults (`intent/README.md#defaults`), which has passed its schema and its rules. */
-export function placementFrom({ metadata, spec }: WrittenPlacement): Omit<Placement, "source"> {
+function placementFrom({ metadata, spec }: WrittenPlacement): Omit<Placement, "source"> {
   const annotations = metadata.annotations ?? {};
   return {
     key: placementKey(null, metadata.name),
@@ -46,7 +58,7 @@ function selectorOf(written: WrittenSelector): ResourceSelector {
 /**
  * Checks a placement that its schema has passed against the rules of the kind (`intent/README.md#placements`).
  */
-export function placementProblems({ apiVersion, metadata, spec, status }: WrittenPlacement): FieldProblems {
+function placementProblems({ apiVersion, metadata, spec, status }: WrittenPlacement): FieldProblems {
   return [
     ...dnsLabelProblems(metadata.name),
     ...settingProblems(metadata.annotations ?? {}),
@@ -121,16 +133,18 @@ const isNamespaceKind = ({ group = "", kind }: { readonly group?: string; readon
   group === "" && kind === "Namespace";
 
 /** `intent/README.md#v-crp-05`, `#v-pl-09`: a kind must be known, and live where the placement looks. */
-export function placementScopeProblems({ resourceSelectors }: Placement["spec"], scopes: ScopeTable): FieldProblems {
+function placementScopeProblems(
+  { resourceSelectors }: Placement["spec"],
+  { scopes, isFleetKind }: KnownKinds,
+): FieldProblems {
   const looksInside = resourceSelectors.some(
     (it) => isNamespaceKind(it) && it.selectionScope === "NamespaceWithResourceSelectors",
   );
   return resourceSelectors.flatMap((selector, i): FieldProblems => {
     const at: JsonPath = ["spec", "resourceSelectors", i];
-    const own = fleetKindOf(selector.group, selector.kind);
-    if (own !== null && !isNeverPlaced(selector))
+    if (isFleetKind(selector) && !isNeverPlaced(selector))
       return [
-        error("FLT1901", at, `${own.kind} is not yet supported`, "leave it out until a later version supports it"),
+        error("FLT1901", at, `${selector.kind} is not yet supported`, "leave it out until a later version supports it"),
       ];
     const scope = scopes.get(kindKey(selector));
     if (scope === undefined) return isNeverPlaced(selector) ? [] : [unknownSelected(selector, at, scopes)];
@@ -166,7 +180,25 @@ function unknownSelected(
   return error("FLT1301", [...at, "kind"], `${kind} of group "${group}" is not known`, fix);
 }
 
-export const placementUpdateProblems = (before: Placement["spec"], after: Placement["spec"]): FieldProblems => [
+const placementUpdateProblems = (before: Placement["spec"], after: Placement["spec"]): FieldProblems => [
   ...policyUpdateProblems(before.policy, after.policy),
   ...strategyUpdateProblems(before, after),
 ];
+
+const groups: ReadonlySet<string> = new Set([clusterGroup, "events.k8s.io", "coordination.k8s.io", "metrics.k8s.io"]);
+
+const kinds: ReadonlySet<string> = new Set([
+  "/Pod",
+  "/Node",
+  ...["ServiceImport", "TrafficManagerProfile", "TrafficManagerBackend"].map(
+    (it) => `networking.fleet.azure.com/${it}`,
+  ),
+]);
+
+const envelopes: ReadonlySet<string> = new Set(["ClusterResourceEnvelope", "ResourceEnvelope"]);
+
+/**
+ * Kinds that no placement carries: they are a cluster's or the fleet's own (`render/README.md#what-is-never-placed`).
+ */
+const isNeverPlaced = ({ group, kind }: { readonly group: string; readonly kind: string }): boolean =>
+  groups.has(group) || kinds.has(`${group}/${kind}`) || (group === placementGroup && !envelopes.has(kind));

@@ -9,7 +9,8 @@ import {
   maxProblems,
   valueAt,
 } from "../../yaml/problems.ts";
-import { type SchemaName, schemas } from "./schemas.ts";
+import type { SchemaName } from "./fleet-kinds.ts";
+import { schemas } from "./schemas.ts";
 import { type SchemaError, validators } from "./validators.ts";
 
 /** A document that its schema has passed, or one problem per place that is wrong, in our own words. */

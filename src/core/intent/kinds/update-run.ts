@@ -1,16 +1,38 @@
 import type { ClusterStagedUpdateRun as WrittenRun } from "#schemas/cluster-staged-update-run";
+import schema from "../../../../schemas/cluster-staged-update-run.json" with { type: "json" };
 import type { Scope } from "../../model/manifest.ts";
+import { placementGroup } from "../../model/names.ts";
 import { placementKey } from "../../model/placement.ts";
 import { runKey, strategyKey, type UpdateRun } from "../../model/update-run.ts";
 import { error, type FieldProblems } from "../../yaml/problems.ts";
 import { immutableProblems } from "./fields.ts";
+import { type ContentOf, type ReadKind, selectsNothing } from "./kind.ts";
 import { commonProblems, dnsLabelProblems, dnsSubdomainProblems } from "./metadata.ts";
+
+/** Staged runs. */
+export const updateRunKind: ReadKind<WrittenRun, ContentOf<"run">> = {
+  names: [
+    {
+      group: placementGroup,
+      kind: "ClusterStagedUpdateRun",
+      scope: "Cluster",
+      versions: ["v1", "v1alpha1", "v1beta1"],
+    },
+    { group: placementGroup, kind: "StagedUpdateRun", scope: "Namespaced", versions: ["v1", "v1beta1"] },
+  ],
+  schema,
+  ownPlace: null,
+  rules: (it) => updateRunProblems(it),
+  content: (it, scope) => ({ kind: "run", run: updateRunFrom(it, scope) }),
+  updateRules: (before, after) => updateRunUpdateProblems(before.run.spec, after.run.spec),
+  selectionRules: selectsNothing,
+};
 
 /**
  * An update run after defaults, which has passed its schema and its rules. An empty index is none
  * (`intent/README.md#v-ur-08`).
  */
-export function updateRunFrom({ metadata, spec }: WrittenRun, scope: Scope): Omit<UpdateRun, "source"> {
+function updateRunFrom({ metadata, spec }: WrittenRun, scope: Scope): Omit<UpdateRun, "source"> {
   const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
   const { placementName, resourceSnapshotIndex = "", stagedRolloutStrategyName, state = "Initialize" } = spec;
   return {
@@ -33,7 +55,7 @@ export function updateRunFrom({ metadata, spec }: WrittenRun, scope: Scope): Omi
  *
  * In v1alpha1 a name may have 127 characters, an index is required and there is no state; here all versions are the same.
  */
-export const updateRunProblems = (run: WrittenRun): FieldProblems => [
+const updateRunProblems = (run: WrittenRun): FieldProblems => [
   ...commonProblems(run, { maxName: 63 }),
   ...dnsLabelProblems(run.spec.placementName, ["spec", "placementName"]),
   ...dnsSubdomainProblems(run.spec.stagedRolloutStrategyName, ["spec", "stagedRolloutStrategyName"]),
@@ -53,7 +75,7 @@ function indexProblems(index: string): FieldProblems {
 /**
  * `intent/README.md#v-ur-04`: a run is for one version of one placement. An absent index and an empty one are the same.
  */
-export function updateRunUpdateProblems(before: UpdateRun["spec"], after: UpdateRun["spec"]): FieldProblems {
+function updateRunUpdateProblems(before: UpdateRun["spec"], after: UpdateRun["spec"]): FieldProblems {
   const changed = immutableProblems("a run", [
     ["placementName", before.placement, after.placement],
     ["resourceSnapshotIndex", before.resourceIndex ?? "none", after.resourceIndex ?? "none"],

@@ -3,18 +3,39 @@ import type {
   ClusterStagedUpdateStrategy as WrittenStrategy,
   Task as WrittenTask,
 } from "#schemas/cluster-staged-update-strategy";
+import schema from "../../../../schemas/cluster-staged-update-strategy.json" with { type: "json" };
 import type { Scope } from "../../model/manifest.ts";
-import { maxFailuresAnnotation } from "../../model/names.ts";
+import { maxFailuresAnnotation, placementGroup } from "../../model/names.ts";
 import type { CountOrPercent } from "../../model/placement.ts";
 import { type Stage, type StageTask, strategyKey, type UpdateStrategy } from "../../model/update-run.ts";
 import type { DurationMs } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath, warning } from "../../yaml/problems.ts";
 import { countOrPercent, durationOf, repeatedIndices } from "./fields.ts";
+import { type ContentOf, everythingMayChange, type ReadKind, selectsNothing } from "./kind.ts";
 import { commonProblems, isQualifiedName, labelSelectorProblems, malformedProblem } from "./metadata.ts";
 
+/** The stages of runs. */
+export const updateStrategyKind: ReadKind<WrittenStrategy, ContentOf<"strategy">> = {
+  names: [
+    {
+      group: placementGroup,
+      kind: "ClusterStagedUpdateStrategy",
+      scope: "Cluster",
+      versions: ["v1", "v1alpha1", "v1beta1"],
+    },
+    { group: placementGroup, kind: "StagedUpdateStrategy", scope: "Namespaced", versions: ["v1", "v1beta1"] },
+  ],
+  schema,
+  ownPlace: null,
+  rules: (it) => updateStrategyProblems(it),
+  content: (it, scope) => ({ kind: "strategy", strategy: updateStrategyFrom(it, scope) }),
+  updateRules: everythingMayChange,
+  selectionRules: selectsNothing,
+};
+
 /** A strategy after defaults, which has passed its schema and its rules. */
-export function updateStrategyFrom({ metadata, spec }: WrittenStrategy, scope: Scope): Omit<UpdateStrategy, "source"> {
+function updateStrategyFrom({ metadata, spec }: WrittenStrategy, scope: Scope): Omit<UpdateStrategy, "source"> {
   const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
   const allowed = new Map<string, CountOrPercent>();
   for (const { stage, limit } of failureLimits(metadata.annotations?.[maxFailuresAnnotation] ?? ""))
@@ -90,7 +111,7 @@ function failureLimits(text: string): readonly FailureLimit[] {
  * What makes KubeFleet fail a run when it begins is refused here (`rollout/README.md#b-19`,
  * `#b-20`). The fields that v1alpha1 does not have are read there too.
  */
-export function updateStrategyProblems(strategy: WrittenStrategy): FieldProblems {
+function updateStrategyProblems(strategy: WrittenStrategy): FieldProblems {
   const { metadata, spec } = strategy;
   const { stages } = spec;
   const at: JsonPath = ["spec", "stages"];
