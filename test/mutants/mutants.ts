@@ -175,6 +175,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "check",
   },
   {
+    breaks: "counts no deletion that turned out to be one after its edit was counted",
+    file: "src/core/plan/guard/deletions.ts",
+    find: "return deletionsBy(changed, context).filter((it) => !known.has(onCluster(it)));",
+    replace: "return none;",
+    caughtBy: stories,
+  },
+  {
     breaks: "deletes what waits for a confirmation while something else has one",
     file: "src/core/plan/guard/deletions.ts",
     find: "const waiting = objectsIn(held.filter((it) => !it.confirmed).flatMap((it) => it.groups));",

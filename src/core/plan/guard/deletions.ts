@@ -44,6 +44,8 @@ const indexOf = remembered((held: DeletionLedger["held"]): HeldIndex => {
 interface MovesOf {
   /** Those whose deletions are counted in this pass. */
   readonly counted: readonly Move[];
+  /** Those that begin in this pass. */
+  readonly begun: readonly Move[];
   /** Those that are still to come. */
   readonly pending: readonly Move[];
 }
@@ -56,7 +58,10 @@ export function guardDeletions(
 ): DeletionLedger {
   const { intent } = context.world;
   const bounds = boundsOf(after.deletions, context);
-  const counted = [...results.values()].flatMap((it) => deletionsBy(it.counted, context));
+  const counted = [...results.values()].flatMap((it) => [
+    ...deletionsBy(it.counted, context),
+    ...unforeseenDeletions(it, context),
+  ]);
   return judgeDeletions({
     before: bounds === after.deletions.bounds ? after.deletions : { ...after.deletions, bounds },
     cause: intent.commit,
@@ -102,14 +107,52 @@ function deletionsBy(moves: readonly Move[], context: PlanContext): readonly Pla
   const found = new Map<string, PlannedDeletion>();
   for (const move of moves) {
     const { cluster } = move.binding;
-    for (const { object: id, fate } of leavesOf(move, context)) {
+    for (const id of deletedBy(move, context)) {
       const key = `${cluster} ${objectKey(id)}`;
-      if (fate === "delete" && !found.has(key))
+      if (!found.has(key))
         found.set(key, { cluster, placement: move.record.key, id, wholePlacement: move.to === null });
     }
   }
   return [...found.values()];
 }
+
+const deletedBy = (move: Pick<Move, "record" | "binding" | "to">, context: PlanContext): readonly ObjectId[] =>
+  leavesOf(move, context).flatMap(({ object, fate }) => (fate === "delete" ? object : []));
+
+/**
+ * What moves that were counted in an earlier pass delete by now and did not delete then: an object that was there before us
+ * was made anew by us, or another run brought more than there was.
+ */
+function unforeseenDeletions({ counted, begun, pending }: MovesOf, context: PlanContext): readonly PlannedDeletion[] {
+  const changed = [...begun, ...pending].filter((it) => !isSeenBefore(it, context));
+  if (changed.length === 0) return none;
+  const known = new Set(deletionsBy(counted, context).map(onCluster));
+  for (const move of changed) {
+    const binding = bindingBefore(move, context);
+    const before = binding === null ? none : deletedBy({ ...move, binding }, context);
+    for (const id of before) known.add(onCluster({ cluster: move.binding.cluster, id }));
+  }
+  return deletionsBy(changed, context).filter((it) => !known.has(onCluster(it)));
+}
+
+const onCluster = ({ cluster, id }: Pick<PlannedDeletion, "cluster" | "id">): string => `${cluster} ${objectKey(id)}`;
+
+const bindingBefore = ({ record, binding }: Move, { world }: PlanContext): Binding | null => {
+  const was = world.ledger.placements.get(record.key)?.bindings.get(binding.cluster);
+  return was?.uid === binding.uid ? was : null;
+};
+
+/** Whether the pass before saw what the move takes away: what the cluster carries, and what of that was there before us. */
+function isSeenBefore(move: Move, context: PlanContext): boolean {
+  const { binding } = move;
+  const was = bindingBefore(move, context);
+  if (was === binding || binding.target === null) return true;
+  if (was === null || was.target?.digest !== binding.target.digest) return false;
+  return sameObjects(was.facts?.adopted ?? none, binding.facts?.adopted ?? none);
+}
+
+const sameObjects = (a: readonly ObjectId[], b: readonly ObjectId[]): boolean =>
+  a === b || (a.length === b.length && a.every((it, at) => objectKey(it) === objectKey(b[at] as ObjectId)));
 
 /** Looks up what is still to go. Gathered once per binding: what waits may be large. */
 function lossIndex(
@@ -124,7 +167,7 @@ function lossIndex(
     const toCome = (): readonly ObjectId[] =>
       movesByCluster(results.get(placement)?.pending ?? [])
         .get(cluster)
-        ?.flatMap((it) => leavesOf(it, context).map(({ object }) => object)) ?? [];
+        ?.flatMap((it) => deletedBy(it, context)) ?? [];
     const leaving = binding.removal?.propagation === "Abandon" ? [] : binding.leaving.map((it) => it.id);
     const loss = losses.get(binding) ?? new Set([...leaving, ...toCome()].map(objectKey));
     losses.set(binding, loss);
@@ -138,7 +181,7 @@ const releaseIndex =
   (cluster, placement, key) =>
     releasedBy(placements.get(placement)?.bindings.get(cluster)?.leaving ?? none).has(key);
 
-const none: Binding["leaving"] = [];
+const none: readonly never[] = [];
 
 const releasedBy = remembered(
   (leaving: Binding["leaving"]): ReadonlySet<ObjectKey> =>

@@ -55,6 +55,7 @@ export function advanceRuns(
     result = advanced(result, it, { selected, older: records.slice(at + 1), context });
   return {
     ...result,
+    progress: result.progress === null ? null : withMovesAnew(result.progress, result.runs, context),
     runs: [...result.runs].sort((a, b) => compareText(a.key, b.key)),
     reasons: [...result.reasons, ...failures(result.runs)],
   };
@@ -188,9 +189,7 @@ function admitted(
   moves: Moves,
   context: PlanContext,
 ): PlacementProgress {
-  const isOver = ({ binding }: Move): boolean =>
-    run.stages.some((it) => (it.clusters.get(binding.cluster)?.end ?? null) !== null);
-  const wanted = isRunning(run) ? [...moves.values()].filter((it) => !isOver(it)) : [];
+  const wanted = isRunning(run) ? [...moves.values()].filter((it) => !isOver(run, it)) : [];
   const isNew = context.isNewCommit || context.ledger.runs.get(run.key)?.plan == null;
   const begins = [...start, ...remove].flatMap((it) => moves.get(it) ?? []);
   const renamed = new Set(start.filter((it) => !moves.has(it)));
@@ -207,6 +206,27 @@ function admitted(
     context,
   );
 }
+
+/**
+ * Where a run began something in this pass, others may have more to change than they had when they were proposed: what
+ * they take away of it is still to be counted (`plan/README.md#d-3`).
+ */
+function withMovesAnew(
+  progress: PlacementProgress,
+  runs: readonly RunRecord[],
+  context: PlanContext,
+): PlacementProgress {
+  if (progress.begun.length === 0) return progress;
+  const begun = new Set(progress.begun.map((it) => it.binding.cluster));
+  const moves = runs
+    .filter(isRunning)
+    .flatMap((run) => [...proposeRun(run, progress.record, context).values()].filter((it) => !isOver(run, it)))
+    .filter((it) => begun.has(it.binding.cluster));
+  return moves.length === 0 ? progress : { ...progress, moves: [...progress.moves, ...moves] };
+}
+
+const isOver = ({ stages }: RunRecord, { binding }: Move): boolean =>
+  stages.some((it) => (it.clusters.get(binding.cluster)?.end ?? null) !== null);
 
 /** What its plan says is to come, however long that takes. */
 const isRunning = ({ plan, end, spec }: RunRecord): boolean =>

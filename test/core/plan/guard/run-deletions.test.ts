@@ -30,7 +30,8 @@ function settle(world: World): void {
 const holders = (world: World): readonly string[] =>
   [...world.members.keys()].filter((it) => world.carried(it).some((line) => line.startsWith("ConfigMap")));
 
-test("what a newer run is to delete goes on waiting for its confirmation while an older one moves those clusters", () => {
+/** Five clusters, and an External placement that selects a namespace and what else there is of it. */
+function fleet(): World {
   const world = new World();
   world.commit(() => {
     for (const [name, env] of [
@@ -42,13 +43,22 @@ test("what a newer run is to delete goes on waiting for its confirmation while a
     ] as const)
       world.join(clusterOf(name, [`env=${env}`]));
     write(world, objectOf("Namespace", "web", "zero"));
-    for (const it of settings) write(world, it);
     world.placements.set(
       web,
       placementOf({ name: "web", policy: policyOf("PickAll", undefined), options: ["external"] }),
     );
     world.strategies.set(strategy.key, strategy);
   });
+  return world;
+}
+
+const add = (world: World): void => {
+  for (const it of settings) write(world, it);
+};
+
+test("what a newer run is to delete goes on waiting for its confirmation while an older one moves those clusters", () => {
+  const world = fleet();
+  world.commit(() => add(world));
   create(world, "zero");
   settle(world);
   expect(holders(world)).toEqual(["m1", "m2", "m3", "m4", "m5"]);
@@ -64,4 +74,24 @@ test("what a newer run is to delete goes on waiting for its confirmation while a
   create(world, "second");
   settle(world);
   expect(holders(world)).toEqual(["m1", "m2", "m3", "m4", "m5"]);
+});
+
+test("what an older run still brings to a cluster is counted there for the newer one that takes it away", () => {
+  const world = fleet();
+  create(world, "zero");
+  settle(world);
+  world.commit(() => add(world));
+  create(world, "first");
+  world.pass();
+  world.pass();
+  const before = holders(world);
+  expect(before.length).toBeLessThan(5);
+  world.commit(() => {
+    for (const it of settings) world.objects.delete(objectKey(it.id));
+  });
+  create(world, "second");
+  settle(world);
+  expect(holders(world).length).toBeGreaterThan(before.length);
+  const held = world.head.deletions.held.flatMap((it) => it.groups.flatMap(({ clusters }) => clusters));
+  expect([...new Set(held)].sort()).toEqual(holders(world));
 });
