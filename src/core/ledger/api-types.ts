@@ -1,4 +1,3 @@
-import type { Condition } from "../model/condition.ts";
 import type { ClusterDecision } from "../model/ledger.ts";
 import type { VersionedId } from "../model/manifest.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
@@ -15,26 +14,10 @@ import {
   object,
   optional,
   or,
-  unlessEmpty,
-} from "./codec.ts";
-import { boolean, choice, clusterName, instant, integer, labels, number, string } from "./scalars.ts";
+} from "./codec/codec.ts";
+import { boolean, choice, clusterName, labels, number, string } from "./codec/scalars.ts";
 
 // KubeFleet's and Kubernetes' types that several files have: `ledger/README.md#the-state-branch`.
-
-export const condition = object<Condition>({
-  type: string,
-  status: choice("Unknown", "True", "False"),
-  reason: string,
-  message: string,
-  observedGeneration: integer,
-  lastTransitionTime: instant,
-});
-
-/** A thousand bindings say the same. */
-export const conditions = decodedOnce(listOf(condition));
-
-/** The same, left out where there are none. */
-export const conditionsIfAny = unlessEmpty(conditions);
 
 /** The key of the topology score is historic. */
 export const clusterDecision = object<ClusterDecision>({

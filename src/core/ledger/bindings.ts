@@ -10,7 +10,7 @@ import type {
 import { isObject, type Json, type JsonObject } from "../model/json.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import { emitDocuments } from "../yaml/canonical.ts";
-import { applyStrategy, clusterDecision, conditionsIfAny, namespacedName, resourceIdentifier } from "./api-types.ts";
+import { applyStrategy, clusterDecision, namespacedName, resourceIdentifier } from "./api-types.ts";
 import {
   at,
   type Codec,
@@ -25,8 +25,8 @@ import {
   nullable,
   object,
   reportProblem,
-} from "./codec.ts";
-import { documentOf, fleetKey, inAnnotations, inMetadata, inSpec, inStatus, ownKey } from "./document.ts";
+} from "./codec/codec.ts";
+import { conditionsIfAny } from "./codec/conditions.ts";
 import {
   choice,
   clusterName,
@@ -40,7 +40,8 @@ import {
   objectId,
   sequenceText,
   string,
-} from "./scalars.ts";
+} from "./codec/scalars.ts";
+import { documentOf, fleetKey, inAnnotations, inMetadata, inSpec, inStatus, ownKey } from "./document.ts";
 
 const reportedSequence = ownKey("reported-sequence");
 const removalCause = ownKey("removal-cause");

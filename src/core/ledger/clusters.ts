@@ -2,10 +2,10 @@ import type { MemberCluster } from "../model/fleet.ts";
 import type { ClusterRecord, ContactFailure, FormerNames, Ledger } from "../model/ledger.ts";
 import { clusterGroup } from "../model/names.ts";
 import { emitYaml } from "../yaml/canonical.ts";
-import { conditions } from "./api-types.ts";
-import { at, distinct, groupIfAt, listOf, nullable, object } from "./codec.ts";
+import { at, distinct, groupIfAt, listOf, nullable, object } from "./codec/codec.ts";
+import { conditions } from "./codec/conditions.ts";
+import { choice, clusterName, digest, instant, integer, sequence, string } from "./codec/scalars.ts";
 import { documentOf, inAnnotations, inMetadata, inStatus, ownKey } from "./document.ts";
-import { choice, clusterName, digest, instant, integer, sequence, string } from "./scalars.ts";
 
 const troubleKey = ownKey("trouble");
 

@@ -15,8 +15,8 @@ import {
   type ReadContext,
   reportProblem,
   unlessEmpty,
-} from "./codec.ts";
-import { jsonObject, labelsIfAny, string } from "./scalars.ts";
+} from "./codec/codec.ts";
+import { jsonObject, labelsIfAny, string } from "./codec/scalars.ts";
 
 /** KubeFleet's own labels and annotations on what it records: `intent/README.md#names-that-are-contract`. */
 export const fleetKey = {

@@ -29,9 +29,7 @@ import {
   object,
   orNull,
   reportProblem,
-} from "./codec.ts";
-import { keepIdentity } from "./identity.ts";
-import { trustTextPath } from "./layout.ts";
+} from "./codec/codec.ts";
 import {
   blobHash,
   boolean,
@@ -46,7 +44,9 @@ import {
   sequence,
   string,
   stringOf,
-} from "./scalars.ts";
+} from "./codec/scalars.ts";
+import { keepIdentity } from "./identity.ts";
+import { trustTextPath } from "./layout.ts";
 
 /** What `ledger.yaml` says of the trust file in force: which text it is, and how it came to be. */
 interface TrustHead extends Omit<TrustRecord, "trust" | "text">, Pick<Trust, "version" | "digest"> {}

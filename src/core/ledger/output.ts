@@ -5,11 +5,11 @@ import type { RenderedManifest } from "../model/plan.ts";
 import type { Approval, Approver, Authors, Request } from "../model/trust.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import { emitDocuments, emitYaml } from "../yaml/canonical.ts";
-import { embedded } from "./codec.ts";
+import { embedded } from "./codec/codec.ts";
+import { trueCondition } from "./codec/conditions.ts";
 import { documentOf, type Heading, kindIn, ownKey } from "./document.ts";
 import { approvalRequestName, approvalRequestPath, changeRequestName } from "./layout.ts";
 import { changedClusters, changedLeaves } from "./placements.ts";
-import { trueCondition } from "./run-clusters.ts";
 
 /** A request that people answer, and where it is shown to them. */
 export interface ApprovalRequestOutput {

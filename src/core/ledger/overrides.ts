@@ -10,9 +10,9 @@ import { placementKey } from "../model/placement.ts";
 import type { LabelSelector, PlacementKey } from "../model/value.ts";
 import { emitDocuments } from "../yaml/canonical.ts";
 import { kubeLabelSelector } from "./api-types.ts";
-import { at, type Codec, converted, listOf, nullable, object, orNull, unionOf } from "./codec.ts";
+import { at, type Codec, converted, listOf, nullable, object, orNull, unionOf } from "./codec/codec.ts";
+import { choice, integerText, json, string } from "./codec/scalars.ts";
 import { documentOf, fleetKey, inLabels, inSpec } from "./document.ts";
-import { choice, integerText, json, string } from "./scalars.ts";
 
 /** KubeFleet's PlacementRef: a namespaced placement stands in the override's own namespace, which is not repeated. */
 const placementRef = (namespace: string | null): Codec<PlacementKey> =>

@@ -17,7 +17,7 @@ import {
 } from "../model/placement.ts";
 import { type ClusterName, compareText, type Digest, type DurationMs, seconds } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
-import { applyStrategy, conditions, conditionsIfAny, kubeLabelSelector } from "./api-types.ts";
+import { applyStrategy, kubeLabelSelector } from "./api-types.ts";
 import {
   at,
   type Codec,
@@ -36,18 +36,9 @@ import {
   or,
   orNull,
   unionOf,
-} from "./codec.ts";
-import {
-  documentOf,
-  inAnnotations,
-  inMetadata,
-  inOwnNamespace,
-  inSpec,
-  inStatus,
-  ownKey,
-  scopedName,
-} from "./document.ts";
-import { wholeRequest } from "./requests.ts";
+} from "./codec/codec.ts";
+import { conditions, conditionsIfAny } from "./codec/conditions.ts";
+import { wholeRequest } from "./codec/requests.ts";
 import {
   choice,
   clusterName,
@@ -61,7 +52,17 @@ import {
   number,
   string,
   stringOf,
-} from "./scalars.ts";
+} from "./codec/scalars.ts";
+import {
+  documentOf,
+  inAnnotations,
+  inMetadata,
+  inOwnNamespace,
+  inSpec,
+  inStatus,
+  ownKey,
+  scopedName,
+} from "./document.ts";
 
 // A placement's spec as KubeFleet writes it, defaults filled in: `ledger/README.md#the-state-branch`.
 

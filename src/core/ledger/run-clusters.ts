@@ -1,7 +1,7 @@
-import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
+import type { Json, JsonObject } from "../model/json.ts";
 import type { ClusterEnd, ClusterProgress, PlannedCluster } from "../model/update-run.ts";
 import type { ClusterName, Instant, RunKey } from "../model/value.ts";
-import { condition, namespacedName } from "./api-types.ts";
+import { namespacedName } from "./api-types.ts";
 import {
   at,
   type Draft,
@@ -11,39 +11,11 @@ import {
   nullable,
   type ReadContext,
   readWithin,
-  reportProblem,
   unlessEmpty,
-} from "./codec.ts";
+} from "./codec/codec.ts";
+import { type OfRun, type TrueCondition, transition, trueCondition, trueConditionIn } from "./codec/conditions.ts";
+import { choice, clusterName, jsonObject, sequence, string, stringOf } from "./codec/scalars.ts";
 import { present } from "./document.ts";
-import { choice, clusterName, instant, jsonObject, sequence, string, stringOf } from "./scalars.ts";
-
-/** What makes a condition that is True. */
-interface TrueCondition {
-  readonly reason: string;
-  readonly message: string;
-  readonly at: Instant;
-}
-
-/** A stage's conditions count the generation of its run. */
-interface OfRun {
-  readonly generation: number;
-}
-
-export const trueCondition = (type: string, { reason, message, at }: TrueCondition, { generation }: OfRun): Json =>
-  condition.write({ type, status: "True", reason, message, observedGeneration: generation, lastTransitionTime: at }) ??
-  null;
-
-/** The condition of that type, which is True or not there. */
-export function trueConditionIn(from: JsonObject, type: string, context: ReadContext): JsonObject | null {
-  const all = member(from, "conditions");
-  const found = Array.isArray(all) ? all.find((it: Json) => member(it, "type") === type) : undefined;
-  if (!isObject(found)) return null;
-  return found["status"] === "True" ? found : reportProblem(context, type, "is present and not True", found);
-}
-
-/** When a condition became True. */
-export const transition = (from: JsonObject, context: ReadContext): Instant =>
-  at(["lastTransitionTime"], instant).take(from, context);
 
 /** A member that stands as a condition: True, or not there. */
 const asCondition = <T, W extends OfRun>(

@@ -11,9 +11,18 @@ import {
 import type { RunKey } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { applyStrategy, kubeLabelSelector } from "./api-types.ts";
-import { at, listIfAny, listOf, type Members, nullable, object, objectOf, unionOf } from "./codec.ts";
+import { at, listIfAny, listOf, type Members, nullable, object, objectOf, unionOf } from "./codec/codec.ts";
+import {
+  clusterName,
+  countOrPercentCodec,
+  digest,
+  duration,
+  flag,
+  integer,
+  labelsIfAny,
+  string,
+} from "./codec/scalars.ts";
 import { documentOf, keyFromName } from "./document.ts";
-import { clusterName, countOrPercentCodec, digest, duration, flag, integer, labelsIfAny, string } from "./scalars.ts";
 
 const tasks = listIfAny(
   objectOf(unionOf<StageTask>("type", { Approval: {}, TimedWait: { wait: at(["waitTime"], duration) } })),

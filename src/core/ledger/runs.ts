@@ -16,8 +16,11 @@ import {
 } from "../model/update-run.ts";
 import { type Digest, type Instant, later, type RunKey } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
-import { applyStrategy, conditionsIfAny } from "./api-types.ts";
-import { at, type Draft, type Field, group, listOf, nullable, objectOf, readWithin, unionOf } from "./codec.ts";
+import { applyStrategy } from "./api-types.ts";
+import { at, type Draft, type Field, group, listOf, nullable, objectOf, readWithin, unionOf } from "./codec/codec.ts";
+import { conditionsIfAny, transition, trueCondition, trueConditionIn } from "./codec/conditions.ts";
+import { notesOf, requestNotes, requestOf } from "./codec/requests.ts";
+import { choice, digest, flag, instant, integer, jsonObject, sequenceText, string, stringOf } from "./codec/scalars.ts";
 import {
   blank,
   documentOf,
@@ -31,10 +34,8 @@ import {
   scopedName,
 } from "./document.ts";
 import { approvalRequestName } from "./layout.ts";
-import { notesOf, requestNotes, requestOf } from "./requests.ts";
-import { type StageClusters, stageClusters, transition, trueCondition, trueConditionIn } from "./run-clusters.ts";
+import { type StageClusters, stageClusters } from "./run-clusters.ts";
 import { stageConfig } from "./run-plan.ts";
-import { choice, digest, flag, instant, integer, jsonObject, sequenceText, string, stringOf } from "./scalars.ts";
 
 /** The part of a run's record that stands in `run.yaml`, and which plan belongs to it. */
 export interface RunHead extends Omit<RunRecord, "plan"> {

@@ -8,12 +8,13 @@ import type {
 } from "../model/ledger.ts";
 import type { BlobId, Digest, Instant, PlacementKey } from "../model/value.ts";
 import { emitDocuments, emitYaml } from "../yaml/canonical.ts";
-import { clusterDecision, conditions, resourceIdentifier } from "./api-types.ts";
-import { converted, group, groupIf, listOf, object, reportProblem } from "./codec.ts";
+import { clusterDecision, resourceIdentifier } from "./api-types.ts";
+import { converted, group, groupIf, listOf, object, reportProblem } from "./codec/codec.ts";
+import { conditions } from "./codec/conditions.ts";
+import { base64Of, blobHash, commitHash, digest, integer, integerText, string } from "./codec/scalars.ts";
 import { documentOf, fleetKey, inAnnotations, inLabels, inSpec, inStatus } from "./document.ts";
 import { snapshotFilesFolder } from "./layout.ts";
 import { placementPolicy } from "./placements.ts";
-import { base64Of, blobHash, commitHash, digest, integer, integerText, string } from "./scalars.ts";
 
 const onlyCondition = converted(
   conditions,

@@ -3,6 +3,7 @@ import type { Json } from "../model/json.ts";
 import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
+import { answersText } from "./answers.ts";
 import { bindingsText } from "./bindings.ts";
 import { clusterText, formerNamesText } from "./clusters.ts";
 import {
@@ -25,7 +26,6 @@ import { ledgerText } from "./ledger-file.ts";
 import { type ApprovalRequestOutput, changeRequests, runRequests } from "./output.ts";
 import { overrideText } from "./overrides.ts";
 import { evictionText, placementText } from "./placements.ts";
-import { answersText } from "./requests.ts";
 import { runPlanText } from "./run-plan.ts";
 import { runText } from "./runs.ts";
 import { policySnapshotsText, resourceSnapshotText, snapshotFiles } from "./snapshots.ts";

@@ -20,7 +20,7 @@ import {
   type ReadContext,
   unionOf,
   unlessEmpty,
-} from "../../../src/core/ledger/codec.ts";
+} from "../../../src/core/ledger/codec/codec.ts";
 import {
   base64Of,
   boolean,
@@ -36,7 +36,7 @@ import {
   number,
   objectId,
   string,
-} from "../../../src/core/ledger/scalars.ts";
+} from "../../../src/core/ledger/codec/scalars.ts";
 import type { Json } from "../../../src/core/model/json.ts";
 import type { DurationMs, Instant } from "../../../src/core/model/value.ts";
 

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from "../model/json.ts";
-import { compareText, type Instant } from "../model/value.ts";
+import { isObject, type Json, type JsonObject } from "../../model/json.ts";
+import { compareText, type Instant } from "../../model/value.ts";
 
 /**
  * One shape of the state branch: how a value is written as JSON, and how it is read back.

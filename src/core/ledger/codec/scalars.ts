@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from "../model/json.ts";
-import { type ObjectId, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
-import type { CountOrPercent } from "../model/placement.ts";
+import { isObject, type Json, type JsonObject } from "../../model/json.ts";
+import { type ObjectId, type ObjectKey, objectIdOf, objectKey } from "../../model/manifest.ts";
+import type { CountOrPercent } from "../../model/placement.ts";
 import {
   type BlobId,
   type ClusterName,
@@ -13,7 +13,7 @@ import {
   instantOf,
   type Labels,
   type Sequence,
-} from "../model/value.ts";
+} from "../../model/value.ts";
 import { type Codec, converted, oneOf, reportProblem } from "./codec.ts";
 
 export const string: Codec<string> = {
