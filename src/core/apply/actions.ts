@@ -13,6 +13,7 @@ import type { LiveObject, Observation } from "../model/observation.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
 import type { ObjectRemoval, PlacementActions, RenderedManifest, World } from "../model/plan.ts";
 import type { Instant, PlacementKey, Sequence } from "../model/value.ts";
+import { disturbedPlacements } from "./disturbed.ts";
 import { isBackingOff } from "./fight.ts";
 import { isWriteOf, readWrite } from "./mark.ts";
 
@@ -82,6 +83,7 @@ export function isUpToDate(
   if (binding.state === "Scheduled" || target === null || (carried !== null && carried.sequence > target.sequence))
     return true;
   if (binding.leaving.length > 0 || !isClaimed(carried, target)) return false;
+  if (!disturbedPlacements(member).has(look.placement)) return true;
   for (const [key, it] of carried.entries) if (!isSettled(look, key, it)) return false;
   return true;
 }

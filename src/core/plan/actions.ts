@@ -102,7 +102,7 @@ function isIdle(record: PlacementRecord, input: ActionInput): boolean {
       if (patience === world.patience || !isUpToDate({ ...look, patience: world.patience })) return false;
       patience = world.patience;
     }
-    until = earliest(until, retryOn(member.inventory, world.now));
+    until = earliest(until, retryOn(member, world.now));
   }
   idle.set(record, { fleetView, patience, from: world.now, until });
   return true;

@@ -1,8 +1,9 @@
 import { fightEnd, roundedRepairs } from "../../apply/fight.ts";
-import type { BindingFacts, ContestedObject } from "../../model/binding.ts";
+import type { Binding, BindingFacts, ContestedObject } from "../../model/binding.ts";
 import type { InventoryPlacement } from "../../model/inventory.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../../model/manifest.ts";
+import { remembered } from "../../model/memo.ts";
 import { type ClusterName, compareText, earliest, type Instant } from "../../model/value.ts";
 import type { Reached } from "./members.ts";
 
@@ -39,9 +40,8 @@ export function calmFrom(
   trustedObservations: ReadonlyMap<ClusterName, Reached>,
 ): Instant | null {
   let first: Instant | null = null;
-  for (const { cluster, facts } of record.bindings.values()) {
-    const carried =
-      facts?.contested === undefined ? null : trustedObservations.get(cluster)?.inventory.placements.get(record.key);
+  for (const { cluster, facts } of contestedBindings(record.bindings)) {
+    const carried = trustedObservations.get(cluster)?.inventory.placements.get(record.key);
     for (const { id } of facts?.contested ?? []) {
       const repairs = carried?.entries.get(objectKey(id))?.repairs;
       if (repairs !== undefined) first = earliest(first, fightEnd(repairs));
@@ -49,3 +49,11 @@ export function calmFrom(
   }
   return first;
 }
+
+const contestedBindings = remembered((bindings: PlacementRecord["bindings"]): readonly Binding[] => {
+  const contested: Binding[] = [];
+  for (const it of bindings.values()) if (it.facts?.contested !== undefined) contested.push(it);
+  return contested.length === 0 ? none : contested;
+});
+
+const none: readonly never[] = [];

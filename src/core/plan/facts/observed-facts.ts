@@ -1,4 +1,5 @@
 import { isFenced } from "../../apply/actions.ts";
+import { disturbedPlacements } from "../../apply/disturbed.ts";
 import { isFight } from "../../apply/fight.ts";
 import type { Binding, BindingFacts, ObjectFailure, Target } from "../../model/binding.ts";
 import { commonKeys, sameList } from "../../model/identity.ts";
@@ -75,12 +76,15 @@ function observedBindings(
 function observedBinding(binding: Binding, record: PlacementRecord, context: ObservationContext): Binding | null {
   const member = context.trustedObservations.get(binding.cluster);
   if (member === undefined) return binding;
-  const carried = listedOf(member.inventory.placements.get(record.key) ?? null, binding, record);
+  const listed = member.inventory.placements.get(record.key) ?? null;
+  const isQuiet = binding.leaving.length === 0 && !disturbedPlacements(member).has(record.key);
+  const carried = isQuiet ? listed : listedOf(listed, binding, record);
   const leaving = stillThere(binding.leaving, carried);
   const { removal } = binding;
   if (removal !== null && leaving.length === 0 && isFenced(member.inventory, record.key, removal.sequence))
     return startAnew(binding);
-  const facts = removal === null ? observedFacts(binding, leaving, { member, carried, context }) : binding.facts;
+  const facts =
+    removal === null ? observedFacts(binding, leaving, { member, carried, isQuiet, context }) : binding.facts;
   if (leaving === binding.leaving && facts === binding.facts) return binding;
   return { ...binding, leaving, facts };
 }
@@ -129,18 +133,21 @@ function startAnew(binding: Binding): Binding | null {
 interface BindingObservation {
   readonly member: Reached;
   readonly carried: InventoryPlacement | null;
+  /** Nothing leaves, and everything that it carries is as it was applied, and available. */
+  readonly isQuiet: boolean;
   readonly context: ObservationContext;
 }
 
 function observedFacts(
   { target, facts: before }: Binding,
   leaving: Binding["leaving"],
-  { member, carried, context }: BindingObservation,
+  { member, carried, isQuiet, context }: BindingObservation,
 ): BindingFacts | null {
   if (target === null) return null;
   const isClaimed = carried !== null && carried.sequence === target.sequence && carried.digest === target.digest;
   const objects = { member, wasUp: wasUp(before, target.sequence), before, now: context.now };
-  const observed = isClaimed ? factsOfObjects(carried, leaving, objects) : nothingObserved;
+  const claimed = (it: InventoryPlacement) => (isQuiet ? allAvailable : factsOfObjects(it, leaving, objects));
+  const observed = isClaimed ? claimed(carried) : nothingObserved;
   const isSame =
     before !== null &&
     before.sequence === target.sequence &&
@@ -190,6 +197,8 @@ const nothingObserved: ObservedFacts = {
   objectFailureCount: 0,
   adopted: noneOf,
 };
+
+const allAvailable: ObservedFacts = { ...nothingObserved, applied: "applied", phase: "available" };
 
 const failuresKept = 100;
 

@@ -1,0 +1,37 @@
+import type { InventoryEntry } from "../model/inventory.ts";
+import { remembered } from "../model/memo.ts";
+import type { LiveObject, Observation } from "../model/observation.ts";
+import type { PlacementKey } from "../model/value.ts";
+
+/**
+ * Placements of which a member has anything that has to be looked at: an object that is not live as it was applied, is
+ * not available, is being deleted, was taken over or was repaired.
+ *
+ * Of nearly all placements on nearly all members nothing is, and then nobody has to go through their objects again.
+ */
+export const disturbedPlacements = remembered(
+  ({ inventory, objects }: Extract<Observation, { kind: "reached" }>): ReadonlySet<PlacementKey> => {
+    let disturbed: Set<PlacementKey> | null = null;
+    for (const [placement, { entries }] of inventory.placements) {
+      for (const [key, entry] of entries) {
+        if (isUndisturbed(objects.get(key), entry)) continue;
+        disturbed ??= new Set();
+        disturbed.add(placement);
+        break;
+      }
+    }
+    return disturbed ?? none;
+  },
+);
+
+const none: ReadonlySet<never> = new Set<never>();
+
+const isUndisturbed = (live: LiveObject | undefined, entry: InventoryEntry): boolean =>
+  live !== undefined &&
+  live.fingerprint === entry.fingerprint &&
+  live.uid === entry.uid &&
+  live.health.phase === "available" &&
+  !live.terminating &&
+  entry.outcome.kind === "applied" &&
+  !entry.adopted &&
+  entry.repairs === undefined;
