@@ -129,7 +129,6 @@ export const uncordoned = (found: FoundDocument): CordonEdit =>
 export const changedFile = ({ path, text: before }: FoundDocument, edited: CordonEdit): readonly ChangedText[] =>
   edited.kind === "edited" ? [{ path, text: edited.text, before }] : [];
 
-/** A file's text, and what it was. */
 interface ChangedText extends TextFile {
   readonly before: string;
 }

@@ -18,7 +18,6 @@ interface SourceTree {
   readonly wasRead: (file: TextFile) => boolean;
 }
 
-/** Documents that are no longer needed. */
 export interface FinishedDocuments {
   readonly runs: readonly FoundDocument[];
   readonly evictions: readonly FoundDocument[];

@@ -7,7 +7,6 @@ import { emitYaml } from "../../core/yaml/canonical.ts";
 import { didYouMean } from "../../core/yaml/nearest.ts";
 import { type FoundDocument, type TextFile, valueIn, type WantedDocument } from "./found-document.ts";
 
-/** What a new run says. */
 interface NewRun {
   /** Null for a ClusterStagedUpdateRun. */
   readonly namespace: string | null;
@@ -64,7 +63,6 @@ interface NamedFiles {
   readonly named: (kind: string, namespace: string | null) => readonly string[];
 }
 
-/** What a run is to be about. */
 interface RunSubject {
   /** Null for a ClusterStagedUpdateRun. */
   readonly namespace: string | null;

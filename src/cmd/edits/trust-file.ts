@@ -192,7 +192,6 @@ export function nextTrustText(
   return edited;
 }
 
-/** What the first version of a trust file is to say. */
 export interface FirstTrust {
   /** The one person who may change it, and approve. */
   readonly name: string;

@@ -11,10 +11,8 @@ export interface CommitOptions extends HubOptions {
   readonly dryRun?: boolean;
 }
 
-/** Files to be written in one commit. */
 export interface FilesToCommit {
   readonly files: readonly AuthoredFile[];
-  /** The commit's subject. */
   readonly subject: string;
   /** Of the branch that `--pr` makes: `flotilla/<slug>`. */
   readonly slug: string;

@@ -12,8 +12,18 @@ import type { Heads, Repository } from "../../shell/reconcile/ports.ts";
 import { readStateBranch } from "../../shell/reconcile/state.ts";
 import { commitBytes } from "../../shell/signature/commit-bytes.ts";
 import type { TextFile } from "../edits/found-document.ts";
+import type { ExitCode } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { type HubOptions, openHub, openRecord, openWorkTree } from "./wire.ts";
+import {
+  closing,
+  type Environment,
+  type HubOptions,
+  now,
+  openHub,
+  openRecord,
+  openWorkTree,
+  readableHub,
+} from "./wire.ts";
 
 /** The paths of the objects of a kind, with their keys. */
 const patterns = {
@@ -70,6 +80,30 @@ export async function acceptedApprovals(
   return approvalsIn(read).approvals;
 }
 
+/** The record that a command shows, and what it says of its age. */
+interface ShownRecord {
+  readonly repository: Repository;
+  readonly state: State;
+  readonly ledger: Ledger;
+  readonly printAge: () => Promise<void>;
+}
+
+/** Reads the record for a command that shows it. */
+export const withRecord = async (
+  options: HubOptions,
+  terminal: Terminal,
+  show: (record: ShownRecord) => Promise<ExitCode>,
+): Promise<ExitCode> =>
+  closing(await openHub(await readableHub(options, terminal), terminal.environment), async (repository) => {
+    const heads = await repository.heads();
+    const state = await readStateBranch(repository, heads.state);
+    const { ledger } = state;
+    const { sourceCommit } = ledger;
+    const printAge = (): Promise<void> =>
+      printRecordAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
+    return show({ repository, state, ledger, printAge });
+  });
+
 /** The record at `state`, made from `sourceCommit`, while the source branch is at `source`. */
 interface RecordPosition extends Heads {
   readonly sourceCommit: Commit | null;
@@ -117,41 +151,26 @@ function agoText(age: DurationMs): string {
 const short = (commit: Commit): string => commit.slice(0, 7);
 
 /** The recorded ledger of the work tree's fleet. */
-export const readRecordedLedger = async (
-  options: HubOptions,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<Ledger> => (await readRecordedState(options, environment)).ledger;
+export const readRecordedLedger = async (options: HubOptions, environment: Environment): Promise<Ledger> =>
+  (await readRecordedState(options, environment)).ledger;
 
 /** The same with the files that were read last. */
-export async function readRecordedState(
-  options: HubOptions,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<Pick<State, "ledger" | "accepted">> {
-  const repository = await openRecord(options, environment);
-  try {
-    return await readStateBranch(repository, (await repository.heads()).state);
-  } finally {
-    await repository.close();
-  }
-}
+export const readRecordedState = async (options: HubOptions, environment: Environment): Promise<State> =>
+  closing(await openRecord(options, environment), stateIn);
+
+/** What is recorded now. */
+export const stateIn = async (repository: Repository): Promise<State> =>
+  readStateBranch(repository, (await repository.heads()).state);
 
 /**
  * The recorded ledger of the fleet whose files are in a folder, if it is available locally: from the state branch there,
  * or as last fetched from `origin`, by the default branch names. Empty if it cannot be read.
  */
-export async function findLedgerNear(
-  folder: string,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<Ledger> {
+export async function findLedgerNear(folder: string, environment: Environment): Promise<Ledger> {
   try {
     const { name: repo } = await openWorkTree({ repo: folder });
     const hub = { repo, branch: "main", stateBranch: "fleet/state", git: "auto", cache: null, tracked: true } as const;
-    const repository = await openHub(hub, environment);
-    try {
-      return (await readStateBranch(repository, (await repository.heads()).state)).ledger;
-    } finally {
-      await repository.close();
-    }
+    return (await closing(await openHub(hub, environment), stateIn)).ledger;
   } catch (error) {
     if (error instanceof Fault) return emptyLedger;
     throw error;

@@ -45,7 +45,7 @@ interface MemberOptions {
   readonly watch?: { readonly ring: () => void; readonly heartbeat: DurationMs };
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The one place that knows every adapter: turns what the command line says into ports. */
 export async function openPorts(
@@ -66,6 +66,29 @@ export async function openPorts(
   } catch (error) {
     await repository.close();
     throw error;
+  }
+}
+
+/** What {@link openPorts} gives, closed again once `use` is done with it. */
+export const withPorts = async <T>(
+  hub: HubOptions,
+  fleet: MemberOptions | null,
+  environment: Environment,
+  use: (ports: Ports) => Promise<T>,
+): Promise<T> => {
+  const ports = await openPorts(hub, fleet, environment);
+  return closing(ports.repository, () => closing(ports.fleet, () => use(ports)));
+};
+
+/** Closes what was opened once `use` is done with it, however that ends. */
+export async function closing<R extends { close(): Promise<void> }, T>(
+  opened: R,
+  use: (it: R) => Promise<T>,
+): Promise<T> {
+  try {
+    return await use(opened);
+  } finally {
+    await opened.close();
   }
 }
 
@@ -150,7 +173,6 @@ export async function openReconcilerRecord(hub: HubOptions, environment: Environ
   return openHub(origin === null ? hub : { ...hub, repo: origin }, environment);
 }
 
-/** The time, and waiting for it. */
 export const clockOf = ({ clock }: Pick<Terminal, "clock">): Clock => clock ?? systemClock;
 
 /** Where the remote `origin` of a work tree is; null where it has none. */

@@ -12,7 +12,6 @@ export interface InventoryChange {
   readonly entries: ReadonlyMap<ObjectKey, InventoryEntry | null>;
 }
 
-/** Changes by placement. */
 export type InventoryChanges = ReadonlyMap<PlacementKey, InventoryChange>;
 
 /** Why the inventory refuses a whole action: another fleet's, or later than it. Null when it does not. */

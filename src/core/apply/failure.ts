@@ -2,7 +2,6 @@ import { type FailureCode, maxRetryDelay, type Outcome } from "../model/inventor
 import type { ObjectId } from "../model/manifest.ts";
 import { type DurationMs, type Instant, later, seconds } from "../model/value.ts";
 
-/** Why one object was not written. */
 export interface Failure {
   readonly code: FailureCode;
   readonly message: string;

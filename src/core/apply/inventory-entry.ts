@@ -81,7 +81,6 @@ function repairsOf({ now }: { readonly now: Instant }, { item, before }: WriteTa
   return isRepair ? afterRepair(before?.repairs, now) : afterOtherWrite(before?.repairs, now);
 }
 
-/** One object to be written, and how. */
 export interface WriteTask {
   readonly id: RenderedManifest["id"];
   readonly action: PlacementActions;

@@ -1,7 +1,6 @@
 import type { PlacementKey, RunKey } from "../model/value.ts";
 import type { ApprovalRequest } from "../plan/approval/approval-request.ts";
 
-/** One area that an audit looks at. */
 export type AuditCheck =
   | "chain"
   | "signatures"
@@ -12,7 +11,6 @@ export type AuditCheck =
   | "scheduling"
   | "rendered";
 
-/** What a finding is about. */
 export type AuditSubject =
   | { readonly kind: "ledger" | "answers" | "trust" }
   | { readonly kind: "run" | "plan"; readonly key: RunKey }

@@ -117,7 +117,6 @@ function* verdictFaults(outcome: Schedule, before: PlacementRecord | null, recor
     yield `records a verdict that does not follow from its inputs: ${difference(again, told)}`;
 }
 
-/** The first difference, in a few words. */
 function difference(again: PolicySnapshot, told: PolicySnapshot): string {
   const recorded = new Map(told.verdict?.decisions.map((it) => [it.cluster, it]));
   for (const it of again.verdict?.decisions ?? []) {

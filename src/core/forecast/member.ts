@@ -35,7 +35,6 @@ export interface HealthChange {
   readonly health: Health;
 }
 
-/** The health of objects that are assumed to fail. */
 export const assumedFailure: Health = { phase: "failed", message: "as assumed" };
 const starting: Health = { phase: "progressing", message: "starting" };
 

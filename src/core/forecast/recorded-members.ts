@@ -24,7 +24,6 @@ import {
   type VirtualMember,
 } from "./member.ts";
 
-/** What is assumed about members. */
 export interface Assumptions {
   /** How long an update of a cluster takes to become available. */
   readonly landing: DurationMs;
@@ -88,7 +87,6 @@ function reached(known: ClusterRecord | undefined, { name, inputs, placements, o
   };
 }
 
-/** A member while it is being built. */
 interface MemberBuilder {
   readonly name: ClusterName;
   readonly fate: MemberBehaviour;

@@ -4,7 +4,6 @@ import { type ClusterName, compareText, type PlacementKey, type RunKey, type Str
 import { someNames } from "../report/phrases.ts";
 import type { RolloutFocus } from "./events.ts";
 
-/** What to forecast. */
 interface ForecastRequest {
   /** `name`, or `namespace/name`. */
   readonly name: string;

@@ -48,7 +48,6 @@ interface Timeline {
   last: Pick<ForecastPass, "after" | "reasons" | "now">;
 }
 
-/** A timeline without events. */
 export function newTimeline({ ledger, now }: World, focus: RolloutFocus): Timeline {
   const bindings = ledger.placements.get(focus.placement)?.bindings ?? new Map();
   const had = new Set([...bindings.values()].filter((it) => it.target !== null).map((it) => it.cluster));
@@ -56,7 +55,6 @@ export function newTimeline({ ledger, now }: World, focus: RolloutFocus): Timeli
   return { start: now, focus, events: [], unavailable: [], had, waits: new Set(), last };
 }
 
-/** Adds the events of one pass. */
 export function recordPass(timeline: Timeline, pass: ForecastPass): void {
   const { now, after, reasons } = pass;
   const waits = new Set<string>();
@@ -103,7 +101,6 @@ function unavailableIn({ placements, clusters }: Ledger, { focus, had }: Timelin
   return down;
 }
 
-/** The finished forecast. */
 export function finishedForecast(
   { start, focus, events, unavailable, last }: Timeline,
   ending: Ending,

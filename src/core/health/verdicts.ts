@@ -2,11 +2,9 @@ import { type Json, memberAt, textOf } from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import type { Health } from "../model/observation.ts";
 
-/** Available. */
 export const available: Health = { phase: "available" };
 /** The object does not show whether it is available. */
 export const untrackable: Health = { phase: "untrackable" };
-/** Not available yet. */
 export const progressing = (message: string): Health => ({ phase: "progressing", message });
 /** Reported by the object itself as failed. */
 export const failed = (message: string): Health => ({ phase: "failed", message });

@@ -11,10 +11,8 @@ import { error, type FieldProblem, type FieldProblems, isError } from "../yaml/p
 import type { DecodedDocument } from "./documents.ts";
 import type { DocumentContent } from "./kinds/kind.ts";
 
-/** What documents are resolved against. */
 export interface ResolveContext {
   readonly commit: Commit;
-  /** What was in force until now. */
   readonly before: DocumentVersions;
   /** Why an object without a document may still be there, in words; null where it was deleted. */
   readonly absenceDoubt: (version: DocumentVersion) => string | null;

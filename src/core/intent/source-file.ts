@@ -57,7 +57,6 @@ export const isKeptInState = (file: SourceFile, roots: readonly string[]): boole
   file.kind === "file" &&
   (isSourceFile(file, roots) || pathFacts(file).isDecision || file.path === trustPath || isTrustSignature(file));
 
-/** What follows from a file's path. */
 interface PathFacts {
   /** Objects are read from there, if a root holds it. */
   readonly isSource: boolean;
@@ -111,7 +110,6 @@ export function pathProblems(files: readonly SourceFile[], roots: readonly strin
   return problems;
 }
 
-/** A problem of a whole file. */
 export const fileProblem = (
   severity: Problem["severity"],
   code: ProblemCode,

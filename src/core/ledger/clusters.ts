@@ -55,6 +55,5 @@ export const formerNamesFile = object<{ readonly clusters: readonly FormerNames[
   clusters: distinct(listOf(formerNames), (it) => it.uid, "names one cluster twice"),
 });
 
-/** The text of `former-names.yaml`. */
 export const formerNamesText = (all: Ledger["formerNames"]): string =>
   emitYaml(formerNamesFile.write({ clusters: [...all.values()] }) ?? null);

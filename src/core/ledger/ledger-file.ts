@@ -157,7 +157,6 @@ const deletions = object<DeletionLedger>({
   ),
 });
 
-/** `ledger.yaml`. */
 export const ledgerFile = object<LedgerHead>({
   formatVersion: readableVersion,
   fleet: string,
@@ -209,7 +208,6 @@ export function trustRead(
   return keepIdentity(before ?? undefined, { trust, text, ...rest });
 }
 
-/** What `ledger.yaml` says of a trust record. */
 const trustHeadOf = (record: TrustRecord | null): TrustHead | null => {
   if (record === null) return null;
   const { trust, text: _, ...rest } = record;

@@ -25,13 +25,10 @@ import { policySnapshotCodec, resourceSnapshotCodec } from "./snapshots.ts";
 /** What has been read of a state branch so far, and the first thing that is wrong with it. Null stands for a file that is gone. */
 export interface Reading {
   wrong: string | null;
-  /** Undefined while `ledger.yaml` was not read. */
+  /** Undefined while its file was not read, as the next three. */
   head?: LedgerHead | null;
-  /** The trust file's text. Undefined while it was not read. */
   trustText?: string | null;
-  /** Undefined while `answers.yaml` was not read. */
   answers?: readonly AnswerRecord[];
-  /** Undefined while `former-names.yaml` was not read. */
   formerNames?: readonly FormerNames[];
   /** By path, as the next two. */
   readonly clusters: Map<string, ClusterRecord | null>;
@@ -147,7 +144,6 @@ function partsIn<P>(folders: Map<string, P>, folder: string, none: P): P {
   return parts;
 }
 
-/** One file that is being read. */
 interface StateText {
   readonly reading: Reading;
   readonly path: string;

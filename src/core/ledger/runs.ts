@@ -280,7 +280,6 @@ const planStatus = (plan: RunPlan): JsonObject => ({
   stagedUpdateStrategySnapshot: { stages: plan.stages.map((it) => stageConfig.write(it) ?? null) },
 });
 
-/** The text of `run.yaml`. */
 export function runText(run: RunRecord): string {
   const { plan } = run;
   const document = runCodec.write({ ...run, planRoot: plan?.root ?? null }, {});

@@ -15,7 +15,6 @@ export const maxForeignObjects = 50;
 
 /** What a member found of others in something that is to go, when it last looked. */
 export interface ForeignObjects {
-  /** How many there are. */
   readonly count: number;
   /** Ordered by key and uid: all of them, or the first {@link maxForeignObjects}. */
   readonly objects: readonly ForeignObject[];

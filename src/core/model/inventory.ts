@@ -118,5 +118,4 @@ export type FailureCode =
   | "DeletionRefused"
   | "IdentityChanged";
 
-/** The inventory of a member that was never written to. */
 export const emptyInventory: Inventory = { fleet: "", epoch: 0 as Epoch, placements: new Map() };

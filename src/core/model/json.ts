@@ -6,9 +6,7 @@ import type { Digest } from "./value.ts";
  * rounded.
  */
 export type Json = null | boolean | number | bigint | string | JsonList | JsonObject;
-/** A JSON array. */
 export type JsonList = readonly Json[];
-/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: Json;
 }

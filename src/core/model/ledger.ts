@@ -32,7 +32,6 @@ export interface Ledger {
   readonly formerNames: ReadonlyMap<string, FormerNames>;
   readonly placements: ReadonlyMap<PlacementKey, PlacementRecord>;
   readonly runs: ReadonlyMap<RunKey, RunRecord>;
-  /** By name. */
   readonly evictions: ReadonlyMap<string, EvictionRecord>;
   /** A file under `trust/` was accepted once: from then on, no approval counts without a signature. */
   readonly hasTrust: boolean;
@@ -103,7 +102,6 @@ export interface ContactFailure {
   readonly since: Instant;
 }
 
-/** Everything decided about one placement. */
 export interface PlacementRecord {
   readonly key: PlacementKey;
   readonly scope: Scope;

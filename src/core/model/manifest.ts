@@ -82,7 +82,6 @@ export interface SourcedManifest {
   readonly id: VersionedId;
   /** Without fields that members set: status, uid, managed fields and the like (`render/README.md#rendering`). */
   readonly manifest: Manifest;
-  /** Digest of `manifest`. */
   readonly digest: Digest;
   readonly source: SourcePosition;
 }

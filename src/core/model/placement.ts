@@ -73,7 +73,6 @@ export interface Toleration {
   readonly effect: "" | "NoSchedule";
 }
 
-/** When and how. */
 export interface RolloutStrategy {
   /** External: nothing moves but by update runs (`rollout/README.md#external`). For good: it is never changed back. */
   readonly type: "RollingUpdate" | "External";

@@ -185,7 +185,6 @@ export interface Approval {
   readonly by: readonly Approver[];
 }
 
-/** One approver, with proofs. */
 export interface Approver {
   readonly principal: string;
   readonly path: string;

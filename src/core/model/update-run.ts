@@ -76,7 +76,6 @@ export interface Stage {
 /** What a stage waits for. */
 export type StageTask = { readonly kind: "Approval" } | { readonly kind: "TimedWait"; readonly wait: DurationMs };
 
-/** Everything decided about one update run. */
 export interface RunRecord {
   readonly key: RunKey;
   readonly scope: Scope;
@@ -105,7 +104,6 @@ export interface RunRecord {
   readonly conditions: readonly Condition[];
 }
 
-/** How a run ended. */
 export type RunEnd =
   | { readonly kind: "succeeded"; readonly at: Instant }
   /** It was stopped, and newer runs took over all clusters that it had left; `by` is one of those runs. */
@@ -190,7 +188,6 @@ export interface StageProgress {
   readonly conditions: readonly Condition[];
 }
 
-/** The progress of one cluster in a run. */
 export interface ClusterProgress {
   /** Null when it never started. */
   readonly startedAt: Instant | null;

@@ -32,18 +32,13 @@ export type Epoch = Brand<number, "Epoch">;
 /** Milliseconds since the Unix epoch, UTC. Recorded as RFC 3339, exactly; see {@link exactInstantText}. */
 export type Instant = Brand<number, "Instant">;
 
-/** A length of time in milliseconds. */
 export type DurationMs = Brand<number, "DurationMs">;
 
-/** Labels by key, as Kubernetes has them. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** That many seconds. */
 export const seconds = (count: number): DurationMs => (count * 1000) as DurationMs;
-/** That many minutes. */
 export const minutes = (count: number): DurationMs => (count * 60_000) as DurationMs;
 
-/** The moment that comes `by` after `at`. */
 export const later = (at: Instant, by: DurationMs): Instant => (at + by) as Instant;
 
 /** The first of several moments; null means "no such moment". */
@@ -166,7 +161,6 @@ function meets({ key, operator, values = [] }: LabelRequirement, labels: Labels)
   }
 }
 
-/** The label keys a selector looks at. */
 export const selectorKeys = (selector: LabelSelector): readonly string[] => [
   ...Object.keys(selector.matchLabels ?? {}),
   ...(selector.matchExpressions ?? []).map((it) => it.key),

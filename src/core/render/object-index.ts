@@ -35,12 +35,10 @@ function groupBy(
   return groups;
 }
 
-/** Everything that a selection looks up. */
 export interface SelectionIndex extends ObjectIndex {
   readonly scopes: Lookup<string, Scope>;
 }
 
-/** One lookup and its result. */
 export interface RecordedLookup {
   readonly shelf: keyof SelectionIndex;
   readonly key: string;

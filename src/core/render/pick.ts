@@ -183,7 +183,6 @@ const picked = (objects: readonly SourcedManifest[], warnings: readonly string[]
   warnings,
 });
 
-/** The result when nothing may be placed. */
 export const selectionRefused = (message: string): SelectionRefused => ({ kind: "refused", message });
 
 /** A selector names a namespace that is never placed (`render/README.md#a-13`, `plan/README.md#d-5`). */

@@ -9,7 +9,6 @@ import { overrideManifest } from "./override-manifest.ts";
 import { overrideSnapshotKey } from "./override-snapshot.ts";
 import { contentDigest } from "./resource-snapshot.ts";
 
-/** A selected object: its manifest and the digest of that. */
 export interface RenderSource {
   readonly id: VersionedId;
   readonly manifest: Manifest;
@@ -67,7 +66,6 @@ type Rendered = Extract<Rendering, { kind: "rendered" }>;
 
 const plainBy = new WeakMap<readonly RenderSource[], Rendered>();
 
-/** The rendering without overrides. */
 function plainRendering(resources: readonly RenderSource[]): Rendered {
   const known = plainBy.get(resources);
   if (known !== undefined) return known;

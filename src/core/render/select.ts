@@ -35,7 +35,6 @@ export type Selection =
     }
   | SelectionRefused;
 
-/** What a selection is made from. */
 interface Sources {
   readonly objects: Intent["objects"];
   readonly scopes: ScopeTable;

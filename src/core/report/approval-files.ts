@@ -39,7 +39,6 @@ export const approvalFolder = ({ namespace, name }: GateRef["run"]): string => {
   return `approvals/${/^deletions(?:\/|$)/.test(own) ? `runs/${own}` : own}`;
 };
 
-/** The text of a file under `approvals/`. */
 export const approvalFileText = (
   name: string,
   { digest, decision, principal, comment, signature }: Omit<ApprovalFile, "path" | "blob">,
@@ -83,7 +82,6 @@ export const approvalPathPrefix = (ask: ApprovalRequest): string =>
 /** Principals may be email addresses, or anything else. */
 const fileName = (principal: string): string => principal.replaceAll(/[^A-Za-z0-9._@+-]+/g, "-").slice(0, 100);
 
-/** The command that answers a request. */
 export const approveCommand = (ask: ApprovalRequest, verb = "approve"): string =>
   ask.kind === "gate"
     ? `flotilla ${verb} ${ask.run.key} ${ask.stage.name}`

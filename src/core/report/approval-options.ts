@@ -53,7 +53,6 @@ const tellingOf = (objections: readonly (Denial | null)[]): string =>
 const remainingApprovers = (ask: ApprovalRequest, context: ApprovalContext): readonly string[] =>
   [...context.trust.principals.keys()].sort().filter((it) => allowedAction(it, ask, context).kind === "approve");
 
-/** Who looks at a request. */
 export interface Viewer {
   /** Null without a trust file. */
   readonly context: ApprovalContext | null;
@@ -61,7 +60,6 @@ export interface Viewer {
   readonly principal: string | null;
 }
 
-/** Whether the viewer may approve it. */
 export const mayApprove = (ask: ApprovalRequest, { context, principal }: Viewer): boolean =>
   context === null || (principal !== null && allowedAction(principal, ask, context).kind === "approve");
 

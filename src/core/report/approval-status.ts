@@ -9,7 +9,6 @@ import { judgeApproval } from "../trust/judge-approval.ts";
 import { rulesFor } from "../trust/protected.ts";
 import { type Signer, signerOf } from "../trust/signer.ts";
 
-/** What judging a request rests on. */
 export interface ApprovalContext {
   readonly ledger: Ledger;
   readonly trust: Trust;

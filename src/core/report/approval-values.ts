@@ -111,7 +111,6 @@ const deniedApprovals = (ledger: Ledger, files: readonly ApprovalFile[]): readon
 export const runUnmatchedLines = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
   runUnmatched(run, ledger, files).map((it) => lineOf(unmatchedReason(it, false)));
 
-/** Their paths. */
 const runUnmatchedPaths = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
   runUnmatched(run, ledger, files).map((it) => it.path);
 

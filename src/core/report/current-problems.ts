@@ -6,7 +6,6 @@ import type { SourcePosition } from "../model/manifest.ts";
 /** Codes of problems with names that an object refers to. */
 const aboutNames: ReadonlySet<string> = new Set(["FLT1314", "FLT1317", "FLT1335"]);
 
-/** What is recorded of runs and evictions. */
 type Recorded = Pick<Ledger, "runs" | "evictions">;
 
 /**

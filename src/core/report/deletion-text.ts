@@ -49,7 +49,6 @@ function* groupLines(
   }
 }
 
-/** The sets of deletions as a table. */
 export function deletionRows({ held }: DeletionLedger, name: string | null): TableRows {
   const rows = held
     .filter((it) => name === null || it.digest === name)
@@ -89,7 +88,6 @@ export const deletionItems = ({ held }: DeletionLedger, name: string | null): re
 const placementsOf = ({ groups }: ShownDeletion): readonly string[] =>
   [...new Set(groups.map((it) => it.placement))].sort(compareText);
 
-/** Why a set of deletions waits, in words. */
 export const heldReasons: Readonly<Record<HeldDeletion["because"], string>> = {
   bounds: "more than one commit may delete without confirmation",
   kind: "an edit drops kinds whose deletion takes data along",

@@ -13,7 +13,6 @@ export interface PageWords {
   readonly explain: (reason: Reason) => string;
   /** The file that confirms a set of deletions. */
   readonly confirmation: (digest: Digest) => { readonly path: string; readonly text: string };
-  /** Why a set of deletions needs a confirmation. */
   readonly whyHeld: (because: HeldDeletion["because"]) => string;
 }
 

@@ -7,7 +7,6 @@ import { confirmationFile, deletionLines } from "./deletion-text.ts";
 import { quantity } from "./phrases.ts";
 import { reasonText, weightOf } from "./reason-text.ts";
 
-/** Gives the weight of a reason. */
 export type WeighReason = typeof weightOf;
 
 /**

@@ -17,7 +17,6 @@ export interface ObjectRow {
   readonly after: RenderedManifest | null;
 }
 
-/** Clusters with the same changes. */
 export interface ChangeGroup {
   readonly clusters: readonly ClusterName[];
   readonly rows: readonly ObjectRow[];

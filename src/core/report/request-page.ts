@@ -4,7 +4,6 @@ import { objectText } from "../model/manifest.ts";
 import { type ClusterName, type Commit, type Digest, firstOf, type PlacementKey } from "../model/value.ts";
 import type { ApprovalRequest } from "../plan/approval/approval-request.ts";
 
-/** What the page of a request shows. */
 interface RequestPage {
   readonly name: string;
   readonly placement: PlacementKey;

@@ -180,7 +180,6 @@ function overrideLines(arrivals: readonly Arrival[]): readonly string[] {
   return [...all].map(([overrides, clusters]) => `overrides ${overrides}: ${clusters.join(", ")}`);
 }
 
-/** Who made the changes. */
 function authorsText({ principals, unknown }: Authors): string {
   const unsigned = unknown === 0 ? [] : [`${quantity(unknown, "change")} without a signature`];
   const all = [...principals, ...unsigned];
@@ -226,7 +225,6 @@ export function answerLines(ask: ApprovalRequest, { answers }: Pick<Ledger, "ans
     .map(answerLine);
 }
 
-/** What is missing, in a line. */
 export function verdictText(ask: ApprovalRequest, context: ApprovalContext): string {
   const verdict = requestVerdict(ask, context);
   switch (verdict.kind) {

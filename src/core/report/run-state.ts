@@ -23,7 +23,6 @@ interface RunSummary {
   readonly message: string;
 }
 
-/** Sums a run up from what is recorded of it. */
 export function runSummary(run: RunRecord): RunSummary {
   if (run.end?.kind === "succeeded") return { word: "Succeeded", message: `at ${instantText(run.end.at)}` };
   if (run.end?.kind === "superseded")

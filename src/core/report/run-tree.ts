@@ -20,7 +20,6 @@ import {
   waitEnds,
 } from "./run-state.ts";
 
-/** What the description of a run is made from. */
 interface RunView {
   readonly run: RunRecord;
   readonly ledger: Ledger;

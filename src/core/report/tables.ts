@@ -10,7 +10,6 @@ import { summaryOf } from "../status/summary.ts";
 import { approveCommand, type GateRequest, requestKey } from "./approval-files.ts";
 import { clusterCounts, runSummary } from "./run-state.ts";
 
-/** A table: header and rows. */
 export type TableRows = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
 
 /** The runs as a table; `isWide` adds what is long. */
@@ -29,7 +28,6 @@ export function runRows({ runs }: Ledger, name: string | null, isWide: boolean):
   return [isWide ? [...header, "STRATEGY", "POLICY", "MESSAGE"] : header, rows];
 }
 
-/** The evictions that were judged, as a table. */
 export function evictionRows({ evictions }: Ledger, name: string | null): TableRows {
   const rows = [...evictions.values()]
     .filter((it) => name === null || it.name === name)
@@ -111,7 +109,6 @@ function standingText({ conditions, spec }: RunRecord): string {
   return `planned; its state is ${spec.state}`;
 }
 
-/** The placements as a table. */
 export function placementRows({ placements }: Ledger, name: string | null): TableRows {
   const rows = [...placements.values()]
     .filter((it) => name === null || it.key === name)

@@ -85,7 +85,6 @@ function principalLines(principal: Principal, revocations: readonly Revocation[]
   ];
 }
 
-/** An approval rule in one line. */
 export const ruleText = (rule: ApprovalRule): string =>
   `placements ${rule.placements.join(" ")}, stages ${rule.stages.join(" ")}: ${ruleDetails(rule)}`;
 
@@ -99,7 +98,6 @@ function ruleDetails({ fourEyes, unsignedChanges, maxAge, ...voters }: ApprovalR
   return `${votersText(voters)}; ${eyes}; within ${shortDuration(maxAge)}`;
 }
 
-/** A protected target in one line. */
 const targetText = ({ clusters, namespaces, released = [], ...voters }: ProtectedTarget): string => {
   const free = released.length === 0 ? "" : `; released from former names: ${released.join(" ")}`;
   return `clusters ${clusters.join(" ")}, namespaces ${namespaces.join(" ")}: ${votersText(voters)}${free}`;

@@ -1,6 +1,5 @@
 import { boundedMessage, type Verdict } from "../model/condition.ts";
 
-/** The verdict on an eviction, and why. */
 interface Judgement {
   readonly kind: "invalid" | "executed" | "refused";
   readonly message: string;

@@ -36,7 +36,6 @@ type PlacementState =
   | "NoResources"
   | "Available";
 
-/** Sums up a placement for tables. */
 export function summaryOf(record: PlacementRecord): PlacementSummary {
   const clusters = selectedClusters(record);
   const bindings = clusters.flatMap((it) => it.binding ?? []);

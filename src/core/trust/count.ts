@@ -5,7 +5,6 @@ import type { DenialCode } from "./denial.ts";
 import { type AnswerToRule, approvalsNeeded, objectionOf } from "./rules.ts";
 import { revokedBy } from "./signer.ts";
 
-/** An approval file and its judgement. */
 export interface JudgedAnswer {
   readonly file: ApprovalFile;
   readonly judgement: Judgement;
@@ -30,7 +29,6 @@ export interface GateInput {
   readonly now: Instant;
 }
 
-/** A counted approval. */
 interface CountedApproval {
   readonly file: ApprovalFile;
   readonly principal: string;

@@ -12,7 +12,6 @@ import { type Signer, signerOf } from "./signer.ts";
 export const approvalNamespace = "flotilla-approval-v1";
 const commitNamespace = "git";
 
-/** An open request, and what it is about. */
 export interface OpenRequest extends RequestSubject {
   readonly digest: Digest;
   readonly requestedAt: Instant;

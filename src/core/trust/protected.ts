@@ -59,7 +59,6 @@ function means(pattern: string, { name, uid }: Omit<ProtectedCluster, "formerly"
   return pattern.slice(0, at) === name || uid === null || pattern.slice(at + 1) === uid;
 }
 
-/** What a request is about. */
 export interface RequestSubject {
   /** As a placement's key. */
   readonly placement: string;

@@ -11,7 +11,6 @@ export interface Signer {
   readonly key: string;
 }
 
-/** What a signature is verified with. */
 interface SignerContext {
   readonly trust: Pick<Trust, "principals" | "revocations">;
   /** The namespace that an SSH signature must have: `git` on commits. OpenPGP has none. */

@@ -30,7 +30,6 @@ export interface ClusterHandle {
   get(place: ObjectPlace): JsonObject | null;
   /** Objects of a kind, in order; of all namespaces when none is given. */
   list(group: string, kind: string, namespace?: string): readonly JsonObject[];
-  /** Everything in the cluster. */
   all(): readonly JsonObject[];
   /** Server-side apply by force, as another field manager. */
   apply(manager: string, object: JsonObject): JsonObject;
@@ -41,7 +40,6 @@ export interface ClusterHandle {
   remove(place: ObjectPlace): void;
 }
 
-/** A handle for a cluster. */
 export const newClusterHandle = (cluster: Cluster): ClusterHandle => ({
   name: cluster.name,
   get uid() {

@@ -11,7 +11,6 @@ import type { WatchStream } from "./http/request.ts";
 import { bootstrapCluster } from "./registry/bootstrap.ts";
 import { Cluster, RealTimers } from "./storage/cluster.ts";
 
-/** What to simulate. */
 interface EmbeddedServerOptions {
   /** Names of the clusters to begin with: DNS labels, which become part of their addresses. */
   readonly clusters: readonly string[];
@@ -239,7 +238,6 @@ function jsonOf(text: string): Json {
   }
 }
 
-/** One cluster as a kubeconfig names it. */
 interface KubeconfigEntry {
   readonly name: string;
   readonly server: string;

@@ -7,7 +7,6 @@ export class ForgeUnavailable extends Error {}
 /** A response is too large: its size is up to the author of a pull request, and a retry does not help. */
 export class ResponseTooLarge extends ForgeUnavailable {}
 
-/** How a forge is asked. */
 interface ClientOptions {
   readonly api: string;
   /** Names the repository, for messages. */
@@ -129,7 +128,6 @@ export function jsonAt(value: Json | undefined, ...names: readonly string[]): Js
   return at ?? null;
 }
 
-/** A text there. */
 export function stringAt(value: Json, ...names: readonly string[]): string | null {
   const found = jsonAt(value, ...names);
   return typeof found === "string" ? found : null;
@@ -141,13 +139,11 @@ export function idAt(value: Json, ...names: readonly string[]): string | null {
   return typeof found === "number" && Number.isSafeInteger(found) && found > 0 ? String(found) : null;
 }
 
-/** A number there. */
 export function numericAt(value: Json, ...names: readonly string[]): number | null {
   const found = jsonAt(value, ...names);
   return typeof found === "number" ? found : null;
 }
 
-/** Whether there stands `true`. */
 export const isTrueAt = (value: Json, ...names: readonly string[]): boolean => jsonAt(value, ...names) === true;
 
 /** The elements of a list; null for what is none. */

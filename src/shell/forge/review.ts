@@ -12,7 +12,6 @@ import {
   stringAt,
 } from "./client.ts";
 
-/** The repository and branch that are asked about. */
 export interface ReviewTarget {
   /** For messages. */
   readonly name: string;
@@ -23,7 +22,6 @@ export interface ReviewTarget {
   readonly branch: string;
 }
 
-/** With what the forge is asked. */
 interface ReviewContext {
   readonly ask: ForgeGet;
   readonly dialect: ForgeApi;
@@ -234,7 +232,6 @@ async function listOf(path: string, { ask, dialect, place }: ReviewContext): Pro
   throw new NoReview(`${path.slice(1)} has more than ${mostPages} pages; use a smaller pull request`);
 }
 
-/** A pull request that was merged. */
 interface MergedPull {
   readonly number: string;
   /** The number of the account that opened it; null where it is gone. */

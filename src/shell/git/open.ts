@@ -8,7 +8,6 @@ import { openRemote } from "./program/mirror-hub.ts";
 import { gitFolderOf, openPath, trackedBranch } from "./program/path-hub.ts";
 import { type Git, gitEnvironment, runGit } from "./program/process.ts";
 
-/** Which hub, and how it is reached. */
 export interface RepositoryOptions {
   /** A path, an http(s), ssh or file URL, or `git@host:path`. May carry credentials. */
   readonly repo: string;

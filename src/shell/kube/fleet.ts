@@ -43,7 +43,6 @@ export interface KubeFleetOptions {
   readonly watch?: WatchOptions;
 }
 
-/** How members are watched. */
 interface WatchOptions {
   /** Called when a member changed. */
   readonly onChange: () => void;
@@ -170,7 +169,6 @@ interface Member {
   readonly time: MemberTime;
   /** Null where members are listed each time. */
   readonly informer: Informer | null;
-  /** The last observation. */
   last: Observation | null;
 }
 

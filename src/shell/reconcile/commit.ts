@@ -18,7 +18,6 @@ import { approvalEdits } from "./approval-content.ts";
 import type { Memory, State } from "./memory.ts";
 import type { CommitResult, Edit, Repository } from "./ports.ts";
 
-/** A decision to be committed. */
 interface Decision {
   readonly ledger: Ledger;
   readonly intent: Intent;

@@ -120,7 +120,6 @@ function begin<T>(clock: Clock, promise: Promise<T>, tell: (it: T) => void): Beg
 /** Waits that begin within a twentieth of the deadline share a timer: there may be a thousand members. */
 const timerShares = 20;
 
-/** A running deadline. */
 interface Timer {
   readonly until: Instant;
   readonly over: Promise<void>;

@@ -7,7 +7,6 @@ import { hasMoved, type PassResult, pass } from "./pass.ts";
 import type { Heads, Ports, Receipt, Settings } from "./ports.ts";
 import { isInFlight, minSleep, type Passed, restAfter, type WakeSignal } from "./settle.ts";
 
-/** How the daemon runs, and its callbacks. */
 export interface LoopOptions {
   readonly settings: Settings;
   /** How often the branches are polled when no wake signal comes. */

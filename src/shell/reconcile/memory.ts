@@ -83,7 +83,6 @@ export interface State {
   readonly held: ReadonlyMap<string, BlobId>;
 }
 
-/** Empty caches. */
 export const newMemory = (): Memory => ({
   writer: crypto.randomUUID().slice(0, 8),
   decoded: newDecodedFiles(),
@@ -121,7 +120,6 @@ interface DecodedFiles {
   rotate(): void;
 }
 
-/** A cache that holds nothing yet. */
 export function newDecodedFiles(): DecodedFiles {
   let current = new Map<BlobId, DecodedFile>();
   let last: ReadonlyMap<BlobId, DecodedFile> = new Map();

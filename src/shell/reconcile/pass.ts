@@ -15,7 +15,6 @@ import type { News } from "./news.ts";
 import { memberAddressOf, observe } from "./observe.ts";
 import type { Clock, Ports, Receipt, Settings } from "./ports.ts";
 
-/** The result of one pass. */
 export type PassResult =
   /** Somebody else decided first. Nothing was changed; run another pass. */
   | { readonly kind: "superseded" }

@@ -92,7 +92,6 @@ export interface Forge {
   review(question: ReviewQuestion): Promise<ForgeFinding>;
 }
 
-/** The heads of both branches. */
 export interface Heads {
   /** Null when the source branch does not exist. */
   readonly source: Commit | null;
@@ -108,7 +107,6 @@ export interface BranchNames {
   readonly there: readonly string[];
 }
 
-/** A file as a commit lists it. */
 export interface TreeFile {
   readonly path: string;
   readonly blob: BlobId;
@@ -136,14 +134,12 @@ export interface Proposal {
   readonly at: Instant;
 }
 
-/** One change of one file. */
 export type Edit =
   | { readonly kind: "write"; readonly path: string; readonly text: string }
   /** The blob is already in the repository (it stands in a source commit, or in the parent). */
   | { readonly kind: "link"; readonly path: string; readonly blob: BlobId }
   | { readonly kind: "remove"; readonly path: string };
 
-/** What became of a proposal. */
 export type CommitResult = { readonly kind: "committed"; readonly commit: Commit } | { readonly kind: "superseded" };
 
 /**
@@ -189,7 +185,6 @@ export interface Receipt {
   readonly interrupted: string | null;
 }
 
-/** The current time, and sleeping. */
 export interface Clock {
   now(): Instant;
   /** Resolves at the moment or when the signal aborts, whichever is first. */
@@ -219,7 +214,6 @@ export interface Author {
   sign(bytes: Uint8Array, namespace: string): Promise<string>;
 }
 
-/** A change that a person asked for. */
 export interface AuthoredChange {
   readonly files: readonly AuthoredFile[];
   readonly message: string;
@@ -236,7 +230,6 @@ export interface AuthoredFile {
   readonly before: string | null;
 }
 
-/** Where the commit is delivered. */
 export type Delivery =
   | { readonly kind: "commit" }
   /**

@@ -10,7 +10,6 @@ import type { Ports, Settings } from "./ports.ts";
 /** A completed pass: it decided, or found nothing to decide. */
 export type Passed = Extract<PassResult, { kind: "passed" }>;
 
-/** How a run ended. */
 export type Settled =
   | {
       readonly kind: "settled";
@@ -26,7 +25,6 @@ export type Settled =
   /** There was still something to do when the signal came. */
   | { readonly kind: "stopped"; readonly last: Passed | null; readonly passes: number };
 
-/** How a run proceeds, and its callbacks. */
 interface SettleOptions {
   readonly settings: Settings;
   /** How long to sleep through timers and health; null: not at all. */

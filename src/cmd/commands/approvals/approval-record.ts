@@ -4,7 +4,12 @@ import { digestOfText } from "../../../core/model/json.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
 import type { AnswerRecord, ApprovalFile } from "../../../core/model/trust.ts";
 import type { BlobId, Commit } from "../../../core/model/value.ts";
-import { type ApprovalRequest, requestState, requestsIn } from "../../../core/plan/approval/approval-request.ts";
+import {
+  type ApprovalRequest,
+  isGenuine,
+  requestState,
+  requestsIn,
+} from "../../../core/plan/approval/approval-request.ts";
 import { approveCommand, approversText } from "../../../core/report/approval-files.ts";
 import type { ShownDeletion } from "../../../core/report/deletion-text.ts";
 import type { ShownContent } from "../../../core/report/request-changes.ts";
@@ -12,11 +17,17 @@ import { readApprovalView } from "../../../shell/reconcile/approval-content.ts";
 import { Fault } from "../../../shell/reconcile/fault.ts";
 import type { State } from "../../../shell/reconcile/memory.ts";
 import type { DeliveryObjection, Repository } from "../../../shell/reconcile/ports.ts";
-import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { documentsIn } from "../../edits/found-document.ts";
-import { acceptedApprovals } from "../../hub/record.ts";
-import { type HubOptions, openReconcilerRecord, openRecord } from "../../hub/wire.ts";
-import { requestTitle, selectDeletion, undoHint } from "./request-selection.ts";
+import { acceptedApprovals, stateIn } from "../../hub/record.ts";
+import { closing, type Environment, type HubOptions, openReconcilerRecord, openRecord } from "../../hub/wire.ts";
+import {
+  type RefusedRequest,
+  type RequestSelector,
+  requestTitle,
+  selectDeletion,
+  selectRequest,
+  undoHint,
+} from "./request-selection.ts";
 
 /** What is recorded of a work tree's fleet, as far as answers to requests go. */
 export interface ApprovalRecord {
@@ -33,31 +44,54 @@ export interface ApprovalRecord {
   readonly closed: string | null;
 }
 
-/** Reads what is recorded of the fleet of the work tree at `--repo`, or here. */
-export async function readApprovalRecord(
+/** A request that somebody is about to answer, with what is recorded around it. */
+interface FoundRequest {
+  readonly kind: "found";
+  readonly ask: ApprovalRequest;
+  readonly place: ApprovalRecord;
+  /** Null where nothing of what it is about can be had: then only the record's own words are shown. */
+  readonly look: ShownContent | null;
+}
+
+/**
+ * Finds the request that is meant in the record of the work tree's fleet at `--repo`, or here; one whose digest does not
+ * match the record is refused.
+ */
+export const findRequest = async (
+  wish: RequestSelector,
+  verb: string,
   options: HubOptions,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<ApprovalRecord> {
-  const repository = await openRecord(options, environment);
-  try {
-    const state = await readStateBranch(repository, (await repository.heads()).state);
-    const { ledger, accepted } = state;
-    const fleet =
-      (await textAt(repository, state, "fleet.yaml")) ?? (await textAt(repository, state, "fleet.yml")) ?? "";
-    const trust = await textAt(repository, state, trustPath);
-    return {
-      ledger,
-      accepted,
-      answers: [...ledger.answers.values()].filter(
-        ({ file }) => file.decision !== "Approve" || accepted.get(file.path) === file.blob,
-      ),
-      standing: ledger.trust === null ? await acceptedApprovals(repository, state) : [],
-      allowsUnsigned: documentsIn(fleet)[0]?.getIn(["spec", "approvals", "unsigned"]) === "allow",
-      closed: closedBy(ledger, trust),
-    };
-  } finally {
-    await repository.close();
-  }
+  environment: Environment,
+): Promise<FoundRequest | RefusedRequest> =>
+  closing(await openRecord(options, environment), async (repository) => {
+    const state = await stateIn(repository);
+    const chosen = selectRequest(state.ledger, wish, verb);
+    if (chosen.kind === "refused") return chosen;
+    const { ask } = chosen;
+    if (!isGenuine(ask, state.ledger))
+      return {
+        kind: "refused",
+        message: "the request's digest does not match what the record shows: it may be forged",
+        fix: "do not approve it; see who wrote the state branch (git log), and let the reconciler make a new request",
+      };
+    const place = await approvalRecordOf(repository, state);
+    return { kind: "found", ask, place, look: await requestContent(repository, state, ask) };
+  });
+
+async function approvalRecordOf(repository: Repository, state: State): Promise<ApprovalRecord> {
+  const { ledger, accepted } = state;
+  const fleet = (await textAt(repository, state, "fleet.yaml")) ?? (await textAt(repository, state, "fleet.yml")) ?? "";
+  const trust = await textAt(repository, state, trustPath);
+  return {
+    ledger,
+    accepted,
+    answers: [...ledger.answers.values()].filter(
+      ({ file }) => file.decision !== "Approve" || accepted.get(file.path) === file.blob,
+    ),
+    standing: ledger.trust === null ? await acceptedApprovals(repository, state) : [],
+    allowsUnsigned: documentsIn(fleet)[0]?.getIn(["spec", "approvals", "unsigned"]) === "allow",
+    closed: closedBy(ledger, trust),
+  };
 }
 
 /** What a file said when it was read last; null when there was none. */
@@ -76,26 +110,16 @@ function closedBy({ hasTrust, trust }: Ledger, text: string | null): string | nu
   return `${trustPath} ${what}; version ${trust.trust.version} is, and no gate opens until it is restored or followed by the next one`;
 }
 
-/**
- * Reads what an open request is about; null where nothing of it can be had: then only the record's own words are shown.
- */
-export async function readRequestContent(
+async function requestContent(
+  repository: Repository,
+  { commit, ledger }: State,
   ask: ApprovalRequest,
-  ledger: Ledger,
-  options: HubOptions,
-  environment: Readonly<Record<string, string | undefined>>,
 ): Promise<ShownContent | null> {
-  const repository = await openRecord(options, environment);
-  try {
-    const { state } = await repository.heads();
-    if (state === null) return null;
-    const view = await readApprovalView(repository, state, ask, ledger);
-    const lines: string[] = [];
-    for (const it of view.commits) lines.push(await commitText(repository, it));
-    return { ...view, commitLines: lines, state };
-  } finally {
-    await repository.close();
-  }
+  if (commit === null) return null;
+  const view = await readApprovalView(repository, commit, ask, ledger);
+  const lines: string[] = [];
+  for (const it of view.commits) lines.push(await commitText(repository, it));
+  return { ...view, commitLines: lines, state: commit };
 }
 
 /** `1a2b3c4d5e6f Take web 1.5 (Dave <dave@example.com>)`, as far as git has it here. */
@@ -119,8 +143,6 @@ async function rawOf(repository: Repository, commit: Commit): Promise<Uint8Array
     throw error;
   }
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Looks again, where the reconciler's record is, whether what is answered is still asked for; what speaks against an
@@ -161,12 +183,7 @@ async function objectionByRecord(
   objection: (ledger: Ledger) => DeliveryObjection | null,
 ): Promise<DeliveryObjection | null> {
   try {
-    const repository = await openReconcilerRecord(options, environment);
-    try {
-      return objection((await readStateBranch(repository, (await repository.heads()).state)).ledger);
-    } finally {
-      await repository.close();
-    }
+    return objection((await closing(await openReconcilerRecord(options, environment), stateIn)).ledger);
   } catch (error) {
     // What nobody can look at is not pushed.
     if (error instanceof Fault) return { message: `${error.during}: ${error.message}`, fix: error.fix };

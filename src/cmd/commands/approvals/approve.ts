@@ -2,7 +2,7 @@ import { signedApproval } from "../../../core/intent/kinds/approval.ts";
 import type { SignatureFact } from "../../../core/model/commit.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
 import type { ApprovalFile, Judgement } from "../../../core/model/trust.ts";
-import { type ApprovalRequest, isGenuine } from "../../../core/plan/approval/approval-request.ts";
+import type { ApprovalRequest } from "../../../core/plan/approval/approval-request.ts";
 import {
   approvalFileText,
   approvalPathPrefix,
@@ -27,10 +27,8 @@ import { type CommitOptions, commitFiles, type Declined, usageError } from "../.
 import { detachedSignatureFact, now, openWorkTree, originUrl } from "../../hub/wire.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import { type ApprovalRecord, readApprovalRecord, readRequestContent, recheckRequest } from "./approval-record.ts";
-import { selectRequest } from "./request-selection.ts";
+import { type ApprovalRecord, findRequest, recheckRequest } from "./approval-record.ts";
 
-/** What `flotilla approve` and `flotilla reject` are given. */
 export interface DecisionOptions extends CommitOptions {
   /** `name`, or `namespace/name`; null with `change`. */
   readonly run: string | null;
@@ -63,23 +61,12 @@ export async function submitDecision(
   const flaw = commentFlaw(comment, decision);
   if (flaw !== null) return usageError(flaw, "say why with --comment, in at most 1000 characters", terminal);
   const author = await openWorkTree(options);
-  const place = await readApprovalRecord(options, terminal.environment);
   const when = options.before === true ? "before" : options.after === true ? "after" : null;
-  const chosen = selectRequest(
-    place.ledger,
-    { run, stage, when, change },
-    decision === "Reject" ? "reject" : "approve",
-  );
-  if (chosen.kind === "refused") return usageError(chosen.message, chosen.fix, terminal);
-  const { ask } = chosen;
-  if (!isGenuine(ask, place.ledger))
-    return usageError(
-      "the request's digest does not match what the record shows: it may be forged",
-      "do not approve it; see who wrote the state branch (git log), and let the reconciler make a new request",
-      terminal,
-    );
+  const verb = decision === "Reject" ? "reject" : "approve";
+  const found = await findRequest({ run, stage, when, change }, verb, options, terminal.environment);
+  if (found.kind === "refused") return usageError(found.message, found.fix, terminal);
+  const { ask, place, look } = found;
   const context = approvalContextAt(place);
-  const look = await readRequestContent(ask, place.ledger, options, terminal.environment);
   const lines = [...requestLines(ask, place.ledger, look), ...broughtLines(look), ...ruleLines(ask, context)];
   for (const line of [...lines, ...contentLines(ask, place.ledger, look, options)]) terminal.out(`${oneLine(line)}\n`);
   if (place.closed !== null) terminal.err(`warning: ${oneLine(place.closed)}\n`);

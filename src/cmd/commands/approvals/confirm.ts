@@ -6,13 +6,12 @@ import { quantity } from "../../../core/report/phrases.ts";
 import { whatIf } from "../../../shell/reconcile/what-if.ts";
 import { type CommitOptions, commitFiles, type FilesToCommit, usageError } from "../../hub/commit-files.ts";
 import { readRecordedLedger } from "../../hub/record.ts";
-import { openPorts, openWorkTree, originUrl, readableHub } from "../../hub/wire.ts";
+import { openWorkTree, originUrl, readableHub, withPorts } from "../../hub/wire.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { recheckDeletions } from "./approval-record.ts";
 import { type SelectedDeletion, selectDeletion } from "./request-selection.ts";
 
-/** What `flotilla confirm` is given. */
 export interface ConfirmOptions extends CommitOptions {
   /** Of what waits, or the beginning of it; null: the only one that waits. */
   readonly digest: string | null;
@@ -56,18 +55,14 @@ const together =
 
 /** What the head of the source branch would take away, as `plan` foretells it without asking any member. */
 async function foretold(options: ConfirmOptions, terminal: Terminal): Promise<SelectedDeletion> {
-  const ports = await openPorts(await readableHub(options, terminal), null, terminal.environment);
-  try {
+  return withPorts(await readableHub(options, terminal), null, terminal.environment, async (ports) => {
     const { trustAnchor, digest } = options;
     const settings = { members: "record", patience: "none", acceptRewrite: null, trustAnchor } as const;
     const { plan, world } = await whatIf(ports, settings);
     const known = new Set(world.ledger.deletions.held.map((it) => it.digest));
     const held = plan.ledger.deletions.held.filter((it) => !known.has(it.digest));
     return selectDeletion({ ...plan.ledger.deletions, held }, digest);
-  } finally {
-    await ports.fleet.close();
-    await ports.repository.close();
-  }
+  });
 }
 
 /** Says which may be meant, or that nothing is. */

@@ -13,7 +13,6 @@ import { approveCommand, approversText } from "../../../core/report/approval-fil
 import { confirmationFile } from "../../../core/report/deletion-text.ts";
 import { didYouMean } from "../../../core/yaml/nearest.ts";
 
-/** Which request somebody means. */
 export interface RequestSelector {
   readonly run: string | null;
   readonly stage: string | null;
@@ -22,9 +21,14 @@ export interface RequestSelector {
   readonly change: string | null;
 }
 
-type SelectedRequest =
-  | { readonly kind: "chosen"; readonly ask: ApprovalRequest }
-  | { readonly kind: "refused"; readonly message: string; readonly fix: string };
+/** Why no request can be answered, and what to do. */
+export interface RefusedRequest {
+  readonly kind: "refused";
+  readonly message: string;
+  readonly fix: string;
+}
+
+type SelectedRequest = { readonly kind: "chosen"; readonly ask: ApprovalRequest } | RefusedRequest;
 
 const refused = (message: string, fix: string): SelectedRequest => ({ kind: "refused", message, fix });
 

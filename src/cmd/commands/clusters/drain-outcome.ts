@@ -17,7 +17,7 @@ import type { State } from "../../../shell/reconcile/memory.ts";
 import type { Clock, Repository } from "../../../shell/reconcile/ports.ts";
 import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { commitFiles } from "../../hub/commit-files.ts";
-import { clockOf, openReconcilerRecord, originUrl } from "../../hub/wire.ts";
+import { clockOf, closing, openReconcilerRecord, originUrl } from "../../hub/wire.ts";
 import type { WorkTree } from "../../hub/work-tree.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
@@ -55,17 +55,14 @@ export async function awaitDrain(
     verdicts.push(record);
     terminal.out(`${oneLine(verdictText(record))}\n`);
   };
-  const repository = await openReconcilerRecord(options, terminal.environment);
-  try {
+  return closing(await openReconcilerRecord(options, terminal.environment), async (repository) => {
     const { ledger, missing } = await awaitEvictions(names, { repository, clock: clockOf(terminal), limit, tell });
     if (missing.length > 0) terminal.err(missingText(missing));
     const executed = verdicts.filter((it) => evictionVerdict(it).outcome === "Executed");
     const evicted = executed.map((it) => it.placement);
     await settleDeletions({ held: heldOf(ledger, cluster), evicted, ...drained }, options, terminal);
     return executed.length === names.length ? exitCodes.done : exitCodes.stuck;
-  } finally {
-    await repository.close();
-  }
+  });
 }
 
 /** Why no reconciler reads the commit yet; null when one may. */
@@ -133,7 +130,6 @@ const pause = seconds(1);
 interface EvictionWatch {
   readonly repository: Repository;
   readonly clock: Clock;
-  /** At most so long. */
   readonly limit: DurationMs;
   readonly tell: (record: EvictionRecord) => void;
 }

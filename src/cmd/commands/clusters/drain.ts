@@ -21,7 +21,6 @@ import { unknownText } from "../../terminal/outcome.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { awaitDrain } from "./drain-outcome.ts";
 
-/** What `flotilla evict` is given. */
 export interface EvictOptions extends CommitOptions {
   readonly placement: string;
   readonly cluster: string;
@@ -54,7 +53,6 @@ export async function evictPlacement(options: EvictOptions, terminal: Terminal):
   return commitFiles(workTree.author, { files: [file], subject, slug }, options, terminal);
 }
 
-/** What `flotilla drain` is given. */
 export interface DrainOptions extends CommitOptions {
   readonly cluster: string;
   /** Waits for what becomes of it, at most two minutes. */
@@ -95,7 +93,6 @@ export async function drain(options: DrainOptions, terminal: Terminal): Promise<
   return awaitDrain({ workTree, names, cluster: cluster as ClusterName }, options, terminal);
 }
 
-/** What `flotilla uncordon` is given. */
 export interface UncordonOptions extends CommitOptions {
   readonly cluster: string;
 }

@@ -22,7 +22,6 @@ export interface DemoEnvironment {
   push(message: string): Promise<void>;
   /** Reconciles until nothing is left to do, waiting at most this long. */
   reconcile(wait: DurationMs): Promise<void>;
-  /** What is recorded. */
   ledger(): Promise<Ledger>;
 }
 

@@ -5,7 +5,6 @@ import { systemClock } from "../../../shell/host/system.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
-/** What `flotilla embedded` is given. */
 export interface ServeEmbeddedOptions {
   readonly clusters: string;
   readonly kubeconfig: string;

@@ -6,12 +6,11 @@ import { describeChanges } from "../../../core/report/commit-message.ts";
 import { planRefusalText, reasonLines, reasonValues, type WeighReason } from "../../../core/report/reason-lines.ts";
 import { weightOf } from "../../../core/report/reason-text.ts";
 import { type WhatIfResult, whatIf } from "../../../shell/reconcile/what-if.ts";
-import { type HubOptions, openPorts, readableHub } from "../../hub/wire.ts";
+import { type HubOptions, readableHub, withPorts } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes, worst } from "../../terminal/exit-code.ts";
 import { codeOfProblems, codeOfReasons, printProblems } from "../../terminal/outcome.ts";
 import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
-/** What `flotilla plan` is given. */
 export interface PlanOptions extends HubOptions {
   readonly kubeconfig: string | null;
   readonly trustAnchor: Digest | null;
@@ -23,16 +22,12 @@ export interface PlanOptions extends HubOptions {
 export async function planCommand(options: PlanOptions, terminal: Terminal): Promise<ExitCode> {
   const asks = options.kubeconfig !== null;
   const fleet = asks ? { kubeconfig: options.kubeconfig, deadline: null } : null;
-  const ports = await openPorts(await readableHub(options, terminal), fleet, terminal.environment);
-  try {
+  return withPorts(await readableHub(options, terminal), fleet, terminal.environment, async (ports) => {
     const { trustAnchor } = options;
     const members = asks ? "ask" : "record";
     const settings = { members, patience: "none", acceptRewrite: null, trustAnchor } as const;
     return show(await whatIf(ports, settings), { ...options, weigh: asks ? weightOf : recordedWeight }, terminal);
-  } finally {
-    await ports.fleet.close();
-    await ports.repository.close();
-  }
+  });
 }
 
 /** Recorded unreachable members are no finding of a plan that contacts none. */

@@ -30,7 +30,6 @@ import { codeOfFiles, codeOfReasons, interruptionLines, printProblems, receiptTe
 import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 import { openSigningKey, unsignedWarner } from "./state-signing.ts";
 
-/** What `flotilla reconcile` is given. */
 export interface ReconcileOptions extends HubOptions {
   readonly kubeconfig: string | null;
   readonly watch: boolean;

@@ -51,7 +51,6 @@ export function unsignedWarner(
   };
 }
 
-/** What the warning depends on. */
 interface UnsignedState {
   readonly ledger: Pick<Ledger, "trust" | "hasTrust">;
   /** The operator gave an anchor. */

@@ -21,7 +21,6 @@ import type { ExitCode } from "../../terminal/exit-code.ts";
 import { codeOfProblems, printProblems } from "../../terminal/outcome.ts";
 import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
-/** What `flotilla validate` is given. */
 export interface ValidateOptions {
   readonly path: string;
   /** Also the objects that no placement selects. */

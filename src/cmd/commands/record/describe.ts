@@ -11,15 +11,13 @@ import { runApprovalValues, runUnmatchedLines } from "../../../core/report/appro
 import { runTree, treeLines } from "../../../core/report/run-tree.ts";
 import { gateRequestKey } from "../../../core/report/tables.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";
-import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { viewerOf } from "../../hub/approver.ts";
-import { acceptedApprovals, printRecordAge, recordedObjects } from "../../hub/record.ts";
-import { type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
+import { acceptedApprovals, recordedObjects, withRecord } from "../../hub/record.ts";
+import { type HubOptions, now } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { unknownText } from "../../terminal/outcome.ts";
 import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
-/** What `flotilla describe` is given. */
 export interface DescribeOptions extends HubOptions {
   readonly kind: string;
   readonly name: string;
@@ -32,12 +30,8 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
     terminal.err(`error: unknown kind ${options.kind}; the only one is run\n`);
     return exitCodes.usage;
   }
-  const repository = await openHub(await readableHub(options, terminal), terminal.environment);
-  try {
-    const heads = await repository.heads();
-    const { state: head } = heads;
-    const state = await readStateBranch(repository, head);
-    const { ledger } = state;
+  return withRecord(options, terminal, async ({ repository, state, ledger, printAge }) => {
+    const { commit: head } = state;
     const run = ledger.runs.get(options.name as RunKey);
     if (head === null || run === undefined) {
       terminal.err(unknownText(`run ${options.name}`, [...ledger.runs.keys()]));
@@ -47,8 +41,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
       const answers = runApprovalValues(run, ledger, await acceptedApprovals(repository, state));
       terminal.out(encoded({ ...(await asValue(repository, head, run)), answers }, options.output));
     } else {
-      const { sourceCommit } = ledger;
-      await printRecordAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
+      await printAge();
       const tree = runTree({ run, ledger, now: now() });
       terminal.out(
         treeLines(tree)
@@ -65,9 +58,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
         terminal.out(requestTexts(run, options.branch, await viewerOf(options, context)));
     }
     return exitCodes.done;
-  } finally {
-    await repository.close();
-  }
+  });
 }
 
 /**

@@ -8,14 +8,12 @@ import {
   recordedClusters,
 } from "../../../core/report/placement-text.ts";
 import { summaryOf } from "../../../core/status/summary.ts";
-import { readStateBranch } from "../../../shell/reconcile/state.ts";
-import { printRecordAge, recordedObjects } from "../../hub/record.ts";
-import { type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
+import { recordedObjects, withRecord } from "../../hub/record.ts";
+import type { HubOptions } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { unknownText } from "../../terminal/outcome.ts";
 import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
-/** What `flotilla explain` is given. */
 export interface ExplainOptions extends HubOptions {
   readonly placement: string;
   readonly cluster?: string;
@@ -24,11 +22,7 @@ export interface ExplainOptions extends HubOptions {
 
 /** Says why a placement is where it is and how it is there, and why it is not elsewhere, from what was recorded. */
 export async function explain(options: ExplainOptions, terminal: Terminal): Promise<ExitCode> {
-  const repository = await openHub(await readableHub(options, terminal), terminal.environment);
-  try {
-    const heads = await repository.heads();
-    const { state: head } = heads;
-    const { ledger } = await readStateBranch(repository, head);
+  return withRecord(options, terminal, async ({ repository, state: { commit: head }, ledger, printAge }) => {
     const { placement, cluster } = options;
     const record = ledger.placements.get(placement as PlacementKey);
     if (head === null || record === undefined) {
@@ -42,8 +36,7 @@ export async function explain(options: ExplainOptions, terminal: Terminal): Prom
     }
     const chosen = (name: string): boolean => cluster === undefined || name === cluster;
     if (options.output === "text") {
-      const { sourceCommit } = ledger;
-      await printRecordAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
+      await printAge();
       terminal.out(explainPlacement(record, chosen));
     } else {
       const objects = (kind: "placements" | "bindings") => recordedObjects(repository, head, kind, placement);
@@ -54,9 +47,7 @@ export async function explain(options: ExplainOptions, terminal: Terminal): Prom
       terminal.out(encoded(value, options.output));
     }
     return exitCodes.done;
-  } finally {
-    await repository.close();
-  }
+  });
 }
 
 interface Recorded {

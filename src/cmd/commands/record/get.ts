@@ -19,16 +19,14 @@ import {
   type TableRows,
 } from "../../../core/report/tables.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";
-import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { cordonedIn } from "../../edits/drain.ts";
 import { viewerOf } from "../../hub/approver.ts";
-import { acceptedApprovals, acceptedFiles, printRecordAge, recordedObjects } from "../../hub/record.ts";
-import { type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
+import { acceptedApprovals, acceptedFiles, recordedObjects, withRecord } from "../../hub/record.ts";
+import { type HubOptions, now } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { unknownText } from "../../terminal/outcome.ts";
 import { encoded, type Format, type Terminal, table } from "../../terminal/terminal.ts";
 
-/** What `flotilla get` is given. */
 export interface GetOptions extends HubOptions {
   readonly kind: string;
   readonly name: string | null;
@@ -47,12 +45,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
     terminal.err(`error: unknown kind ${options.kind}; choose one of ${kinds.join(", ")}\n`);
     return exitCodes.usage;
   }
-  const repository = await openHub(await readableHub(options, terminal), terminal.environment);
-  try {
-    const heads = await repository.heads();
-    const { state: head } = heads;
-    const state = await readStateBranch(repository, head);
-    const { ledger } = state;
+  return withRecord(options, terminal, async ({ repository, state, ledger, printAge }) => {
     const { name, output } = options;
     const known = keysOf(kind, ledger);
     if (name !== null && !known.includes(name)) {
@@ -60,8 +53,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
       return exitCodes.usage;
     }
     if (output === "text" || output === "wide") {
-      const { sourceCommit } = ledger;
-      await printRecordAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
+      await printAge();
       const cordoned = kind === "clusters" ? cordonedIn(await acceptedFiles(repository, state)) : none;
       const [header, rows] = rowsOf(kind, ledger, { name, isWide: output === "wide", cordoned });
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
@@ -73,7 +65,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
           terminal.out(`\n${oneLine(line)}\n`);
       if (kind === "deletions") for (const line of deletionDetails(ledger, name)) terminal.out(`${oneLine(line)}\n`);
     } else {
-      const items = await itemsOf(kind, { repository, head, ledger, name });
+      const items = await itemsOf(kind, { repository, head: state.commit, ledger, name });
       if (output === "name") terminal.out(items.map((it) => `${resourceName(it)}\n`).join(""));
       else {
         // Answers have no names of their own.
@@ -83,9 +75,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
       }
     }
     return exitCodes.done;
-  } finally {
-    await repository.close();
-  }
+  });
 }
 
 /** Objects as the state branch has them; sets of deletions, which have no files, in the same form. */

@@ -5,11 +5,10 @@ import type { Digest } from "../../../core/model/value.ts";
 import { quantity } from "../../../core/report/phrases.ts";
 import type { Audit } from "../../../shell/reconcile/verify/findings.ts";
 import { auditState } from "../../../shell/reconcile/verify/verify.ts";
-import { type HubOptions, openPorts, readableHub } from "../../hub/wire.ts";
+import { type HubOptions, readableHub, withPorts } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
-/** What `flotilla verify` is given. */
 export interface VerifyOptions extends HubOptions {
   readonly full: boolean;
   readonly trustAnchor: Digest | null;
@@ -20,8 +19,7 @@ export interface VerifyOptions extends HubOptions {
 export async function verify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {
   const { out, err, environment } = terminal;
   const hub = await readableHub({ ...options, repo: options.repo ?? "." }, terminal);
-  const ports = await openPorts(hub, null, environment);
-  try {
+  return withPorts(hub, null, environment, async (ports) => {
     const audit = await auditState(ports, { full: options.full, anchor: options.trustAnchor });
     if (options.output === "text") {
       const { checks, faults } = auditLines(audit);
@@ -30,10 +28,7 @@ export async function verify(options: VerifyOptions, terminal: Terminal): Promis
       if (audit.faults.length > 0) err(`error: ${quantity(audit.faults.length + audit.more, "fault")}\n`);
     } else out(encoded(audit as unknown as Json, options.output));
     return audit.faults.length > 0 ? exitCodes.problems : exitCodes.done;
-  } finally {
-    await ports.fleet.close();
-    await ports.repository.close();
-  }
+  });
 }
 
 /** What each kind of check counts. */

@@ -15,7 +15,6 @@ import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { unknownText } from "../../terminal/outcome.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
-/** What `flotilla run create` is given. */
 export interface RunCreateOptions extends CommitOptions {
   readonly name: string;
   readonly namespace?: string;
@@ -122,7 +121,6 @@ function keyOf({ name, namespace }: RunStateOptions): readonly [namespace: strin
   return slash < 0 ? [namespace ?? null, name] : [name.slice(0, slash), name.slice(slash + 1)];
 }
 
-/** What `flotilla rollback` is given. */
 export interface RollbackOptions extends CommitOptions {
   readonly placement: string;
   readonly to?: string;

@@ -12,12 +12,11 @@ import { newMemory } from "../../../shell/reconcile/memory.ts";
 import { observe } from "../../../shell/reconcile/observe.ts";
 import { usageError } from "../../hub/commit-files.ts";
 import { printRecordAge } from "../../hub/record.ts";
-import { type HubOptions, openPorts, readableHub } from "../../hub/wire.ts";
+import { type HubOptions, readableHub, withPorts } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes, worst } from "../../terminal/exit-code.ts";
 import { codeOfProblems, codeOfReasons, printProblems } from "../../terminal/outcome.ts";
 import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 
-/** What `flotilla simulate` is given. */
 export interface SimulateOptions extends HubOptions {
   readonly name: string;
   readonly kind?: "run" | "placement";
@@ -45,8 +44,7 @@ const maxPasses = 2000;
 
 /** Forecasts a rollout: the real planner in virtual time, over members as recorded. Nothing is written. */
 export async function simulate(options: SimulateOptions, terminal: Terminal): Promise<ExitCode> {
-  const ports = await openPorts(await readableHub(options, terminal), null, terminal.environment);
-  try {
+  return withPorts(await readableHub(options, terminal), null, terminal.environment, async (ports) => {
     const { trustAnchor } = options;
     const settings = { members: "record", patience: "retryAt", acceptRewrite: null, trustAnchor } as const;
     const memory = newMemory();
@@ -68,10 +66,7 @@ export async function simulate(options: SimulateOptions, terminal: Terminal): Pr
     printProblems(problems, terminal);
     show({ told, subject, options }, terminal);
     return worst(codeOfProblems(problems), codeOfEnding(told));
-  } finally {
-    await ports.fleet.close();
-    await ports.repository.close();
-  }
+  });
 }
 
 type Chosen = Extract<ForecastSubject, { kind: "chosen" }>;

@@ -45,7 +45,6 @@ export interface TrustNextOptions extends CommitOptions {
   readonly newAnchor?: boolean;
 }
 
-/** What `flotilla trust add` is given. */
 export interface TrustAddOptions extends TrustNextOptions, KeyOptions {
   readonly name: string;
   readonly machine?: boolean;
@@ -100,7 +99,6 @@ export async function trustRotate(options: TrustRotateOptions, terminal: Termina
   return writeNext({ change, words: () => `another key for ${name}` }, options, terminal);
 }
 
-/** What `flotilla trust revoke` is given. */
 export interface TrustRevokeOptions extends TrustNextOptions {
   /** A fingerprint, or a principal's name. */
   readonly what: string;

@@ -11,7 +11,6 @@ import type { Author } from "../../../shell/reconcile/ports.ts";
 import { readRecordedLedger } from "../../hub/record.ts";
 import { committedVersions, detachedSignatureFact, type HubOptions, openWorkTree } from "../../hub/wire.ts";
 
-/** The trust file of a person's work tree. */
 interface TrustWorkTree {
   readonly author: Author;
   /** Null when there is no trust file. */
@@ -76,7 +75,6 @@ export async function versionBefore(
   return text === undefined ? null : readTrust(text).trust;
 }
 
-/** A signature of a trust file, in the work tree. */
 export interface SignatureFile {
   readonly path: string;
   readonly text: string;

@@ -14,7 +14,6 @@ import {
   restoreFix,
 } from "./trust-lines.ts";
 
-/** What `flotilla trust init` is given. */
 export interface TrustInitOptions extends CommitOptions, KeyOptions {
   readonly name: string;
   /** `PLACEMENT/STAGE` each. */

@@ -114,7 +114,6 @@ export function parseExpiry(text: string): Instant | null {
   return span === null ? instantOf(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text) : later(now(), span);
 }
 
-/** The text is not a valid expiry. */
 export const invalidExpiry = (text: string): Declined => ({
   kind: "declined",
   message: `${JSON.stringify(text)} is not a valid expiry`,
@@ -129,7 +128,6 @@ export function expiryObjection(before: Trust | null, next: Trust): [string, str
     : null;
 }
 
-/** Prints what is wrong with a trust file. */
 export function printUnusableTrust(problems: readonly Problem[], terminal: Terminal): ExitCode {
   printProblems(problems, terminal);
   terminal.err("error: the trust file would be invalid: nothing was written\n");

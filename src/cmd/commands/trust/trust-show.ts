@@ -7,22 +7,20 @@ import { type ShownTrust, signersOf, trustLines, trustValue } from "../../../cor
 import type { Repository } from "../../../shell/reconcile/ports.ts";
 import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { usageError } from "../../hub/commit-files.ts";
-import { type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
+import { closing, type HubOptions, now, openHub, readableHub } from "../../hub/wire.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import { codeOfProblems, printProblems } from "../../terminal/outcome.ts";
 import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 import { type SignatureFile, signatureFacts } from "./trust-files.ts";
 import { restoreFix } from "./trust-lines.ts";
 
-/** What `flotilla trust show` is given. */
 export interface TrustShowOptions extends HubOptions {
   readonly output: Format;
 }
 
 /** Shows the trust file of the source branch, whose signatures it carries, and what is in force by the record. */
 export async function trustShow(options: TrustShowOptions, terminal: Terminal): Promise<ExitCode> {
-  const repository = await openHub(await readableHub(options, terminal), terminal.environment);
-  try {
+  return closing(await openHub(await readableHub(options, terminal), terminal.environment), async (repository) => {
     const { source, state } = await repository.heads();
     const found = source === null ? null : await trustAt(repository, source);
     const { ledger } = await readStateBranch(repository, state);
@@ -38,9 +36,7 @@ export async function trustShow(options: TrustShowOptions, terminal: Terminal): 
       terminal.out(encoded(value, options.output));
     }
     return codeOfProblems(problems);
-  } finally {
-    await repository.close();
-  }
+  });
 }
 
 interface FoundTrust {

@@ -150,7 +150,6 @@ function ownersOfSubkeys(principals: Spec["principals"]): ReadonlyMap<string, st
 /** A key as revocations name it: the digits of an OpenPGP fingerprint are upper-case. */
 export const normalizedFingerprint = (key: string): string => (key.startsWith("SHA256:") ? key : key.toUpperCase());
 
-/** How many principals a trust file may hold. */
 const maxPrincipals = 256;
 
 /**

@@ -22,7 +22,6 @@ export const string: Codec<string> = {
     typeof json === "string" ? json : reportProblem(context, key, json === null ? "is missing" : "is not a string", ""),
 };
 
-/** A text of that type. */
 export const stringOf = <T extends string>(): Codec<T> => string as unknown as Codec<T>;
 
 export const clusterName = stringOf<ClusterName>();
@@ -43,7 +42,6 @@ export const integer: Codec<number> = {
   },
 };
 
-/** A count of that type. */
 export const integerOf = <T extends number>(): Codec<T> => integer as unknown as Codec<T>;
 
 /** A count that is written as a text. */
@@ -143,7 +141,6 @@ export const labelsIfAny: Codec<Labels> = {
 
 export const labels: Codec<Labels> = { ...labelsIfAny, write: (value) => labelsIfAny.write(value) ?? {} };
 
-/** Any JSON value. */
 export const json: Codec<Json> = { write: (value) => value, read: (value) => value };
 
 export const jsonObject: Codec<JsonObject> = {

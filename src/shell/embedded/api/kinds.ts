@@ -27,7 +27,6 @@ export interface ServedKind {
 /** Where objects of a kind are stored, whatever version they are written in. */
 export type TableKey = string & { readonly tableKey: unique symbol };
 
-/** The table of a kind. */
 export const tableKey = ({ group, plural }: { readonly group: string; readonly plural: string }): TableKey =>
   `${group}/${plural}` as TableKey;
 

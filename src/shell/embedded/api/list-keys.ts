@@ -122,5 +122,4 @@ const shapes: ReadonlyMap<string, Shape> = new Map(
 /** The shape of a built-in kind, by `group/Kind`. */
 export const builtInShape = (kind: string): Shape => shapes.get(kind) ?? usual;
 
-/** The shape of every object's metadata. */
 export const metadataShape = metadata;

@@ -21,14 +21,10 @@ export type Shape =
   /** A list of objects, told apart by some of their fields. Keys are sorted; a key that is absent has its default. */
   | { readonly kind: "keyed"; readonly keys: readonly string[]; readonly defaults: JsonObject; readonly item: Shape };
 
-/** {@link Shape}: the rule. */
 export const plain: Shape = { kind: "plain" };
-/** {@link Shape}: one thing. */
 export const atomic: Shape = { kind: "atomic" };
-/** {@link Shape}: a list of scalars without order of ownership. */
 export const set: Shape = { kind: "set" };
 
-/** {@link Shape}: undeclared content. */
 export const free: Shape = { kind: "free" };
 
 /** An object in which some members depart from the rule. */
@@ -46,7 +42,6 @@ export const keyed = (keys: readonly string[], item: Shape = plain, defaults: Js
   defaults,
 });
 
-/** The shape of a member of an object. */
 export function memberShape(shape: Shape, key: string): Shape {
   if (shape.kind === "struct") return (Object.hasOwn(shape.members, key) ? shape.members[key] : shape.rest) ?? plain;
   if (shape.kind === "map") return shape.value;

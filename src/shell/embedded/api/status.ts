@@ -32,7 +32,6 @@ const codes = {
   Timeout: 504,
 } as const;
 
-/** The reasons of Kubernetes that are used here. */
 type RefusalReason = keyof typeof codes;
 
 /** Refuses for a reason, with the status code that goes with it. */
@@ -56,7 +55,6 @@ const detailsOf = ({ group, resource, name }: ObjectReference): JsonObject => ({
   kind: resource,
 });
 
-/** 404. */
 export const notFound = (subject: ObjectReference): StatusError =>
   statusError(
     "NotFound",
@@ -80,7 +78,6 @@ export const conflict = (subject: ObjectReference, because: string): StatusError
     detailsOf(subject),
   );
 
-/** 403. */
 export const forbidden = (
   subject: ObjectReference,
   because: string,
@@ -111,7 +108,6 @@ export function invalid(subject: ObjectReference, causes: readonly StatusCause[]
   });
 }
 
-/** A refusal as the body of an answer. */
 export const statusBody = ({ code, reason, message, details }: StatusError): JsonObject => ({
   kind: "Status",
   apiVersion: "v1",

@@ -4,7 +4,6 @@ import { type FieldOwner, type FieldWriter, ownerBy, ownerKey } from "./field-ow
 import { type FieldSet, internedFieldSet } from "./field-set.ts";
 import type { ManagedObject } from "./server-side-apply.ts";
 
-/** A body from which an object is created. */
 interface Creation {
   readonly operation: FieldOwner["operation"];
   readonly body: Json;

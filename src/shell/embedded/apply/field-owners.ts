@@ -24,7 +24,6 @@ export interface FieldOwner {
 /** The owners of one object by identity: appliers by name, updaters by name and version, both by subresource. */
 export type FieldOwners = Map<string, FieldOwner>;
 
-/** Who writes, how, and when. */
 export interface FieldWriter {
   readonly manager: string;
   readonly apiVersion: string;

@@ -13,7 +13,6 @@ const noFields: FieldSet = {};
 
 const self = ".";
 
-/** Whether a set names nothing. */
 export function isEmpty(set: FieldSet): boolean {
   for (const _ in set) return false;
   return true;
@@ -63,7 +62,6 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return out;
 }
 
-/** The fields that both sets name. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   const out: Record<string, FieldSet> = {};
   for (const [element, node] of Object.entries(a)) {
@@ -75,7 +73,6 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return out;
 }
 
-/** Whether the set names this very element. */
 export const hasField = (set: FieldSet, element: string): boolean => {
   const node = set[element];
   return node !== undefined && isMember(node);

@@ -104,7 +104,6 @@ const isOwned = (value: Json, shape: Shape): boolean =>
 
 const isEmptyObject = (value: JsonObject): boolean => Object.keys(value).length === 0;
 
-/** What differs between two values of one shape. */
 interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;

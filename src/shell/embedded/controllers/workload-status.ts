@@ -43,7 +43,6 @@ const isFailedJob = (status: Json): boolean => {
   return Array.isArray(conditions) && (conditions as JsonList).some((it) => member(it, "type") === "Failed");
 };
 
-/** What a controller knows when it writes a status. */
 interface Moment {
   readonly progress: WorkloadProgress;
   /** RFC 3339. */

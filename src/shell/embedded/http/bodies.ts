@@ -42,7 +42,6 @@ function parsed(text: string): Json {
   }
 }
 
-/** What a request is answered with. */
 export interface HttpResponse {
   readonly code: number;
   readonly type: string;
@@ -50,7 +49,6 @@ export interface HttpResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An object as an answer. */
 export const jsonResponse = (code: number, body: JsonObject): HttpResponse => ({
   code,
   type: "application/json",
@@ -67,7 +65,6 @@ export function errorResponse(refusal: StatusError): HttpResponse {
   return typeof seconds === "number" ? { ...answer, headers: { "retry-after": String(seconds) } } : answer;
 }
 
-/** Writes an answer. */
 export function send(response: ServerResponse, { code, type, text, headers }: HttpResponse): void {
   response.writeHead(code, { "content-type": type, "content-length": Buffer.byteLength(text), ...headers });
   response.end(text);

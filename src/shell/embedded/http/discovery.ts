@@ -5,7 +5,6 @@ import type { ServedKind } from "../api/kinds.ts";
 /** The version that clusters say they are. */
 const kubernetesVersion = "v1.36.3";
 
-/** The answer to `/version`. */
 export const versionInfo: JsonObject = {
   major: "1",
   minor: "36",

@@ -27,7 +27,6 @@ const metadataOnlyOf = (object: JsonObject): JsonObject => ({
   metadata: object["metadata"] ?? {},
 });
 
-/** What an answer is to look like. */
 export interface View {
   readonly representation: Representation;
   readonly kind: ServedKind;

@@ -145,7 +145,6 @@ export function collectGarbage(cluster: Cluster, kind: ServedKind, object: JsonO
   if (staying.length === 0) deleteUnconditionally(cluster, kind, live);
 }
 
-/** An object with its kind. */
 interface Found {
   readonly kind: ServedKind;
   readonly object: JsonObject;

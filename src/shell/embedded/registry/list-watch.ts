@@ -8,7 +8,6 @@ import { objectName, objectNamespace, type StoreChange } from "../storage/store.
 import { inVersion } from "./objects.ts";
 import type { ObjectFilter } from "./selectors.ts";
 
-/** What is to be listed, and how much of it. */
 interface ListRequest {
   readonly kind: ServedKind;
   /** Null for all namespaces, and for kinds without. */
@@ -95,7 +94,6 @@ const expired = (): Error =>
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter",
   );
 
-/** What is watched, from when, and how it is told. */
 interface WatchRequest {
   readonly kind: ServedKind;
   readonly namespace: string | null;
@@ -110,7 +108,6 @@ interface WatchRequest {
   readonly represent: (object: JsonObject) => JsonObject;
 }
 
-/** Where events go. */
 interface Sink {
   readonly send: (event: JsonObject) => void;
   readonly end: () => void;

@@ -4,7 +4,6 @@ import { Kinds } from "../api/kinds.ts";
 import { type InjectedFaults, type LogEntry, noFaults, RequestCounters } from "./injected-faults.ts";
 import { Store, type StoreChange } from "./store.ts";
 
-/** How a simulated cluster is created. */
 interface ClusterOptions {
   readonly name: string;
   /** How long a workload takes to become available, and a namespace to go. */
@@ -120,7 +119,6 @@ export class Cluster {
     this.#setting.bootstrap(this);
   }
 
-  /** Ends every watch. */
   endWatches(): void {
     this.life.abort();
     this.life = new AbortController();
@@ -139,7 +137,6 @@ export class Cluster {
 const originOf = (name: string, incarnation: number): string =>
   createHash("sha256").update(`${name}/${incarnation}`).digest("hex");
 
-/** An object with another status. */
 export const withStatus = (object: JsonObject, status: JsonObject): JsonObject => ({ ...object, status });
 
 /** Delayed work, which can be cancelled as a whole. */

@@ -23,7 +23,6 @@ export interface InjectedFaults {
   readonly frozen: boolean;
 }
 
-/** No faults. */
 export const noFaults: InjectedFaults = {
   down: false,
   hang: false,
@@ -64,7 +63,6 @@ export interface Counters {
 
 const mutatingVerbs = new Set(["create", "update", "patch", "apply", "delete", "deletecollection"]);
 
-/** Counts the requests to a cluster. */
 export class RequestCounters {
   readonly #requests = new Map<string, number>();
   #total = 0;

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { redact } from "../model/address.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 
-/** What git answered. */
 export interface PersonGitResult {
   readonly code: number;
   readonly output: string;
@@ -10,7 +9,6 @@ export interface PersonGitResult {
   readonly stderr: string;
 }
 
-/** What a call of git is given besides its arguments. */
 interface PersonCall {
   /** The operation, for a fault's message. */
   readonly during: string;

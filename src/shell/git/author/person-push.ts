@@ -3,7 +3,6 @@ import { repositoryFault } from "../model/repository-fault.ts";
 import { type CaughtUp, catchUp, isAncestor, pullAdvice, undoCommit } from "./catch-up.ts";
 import { gitOutput, gitOutputOrNull, type PersonGit } from "./person-git.ts";
 
-/** A branch of a remote. */
 interface PushTarget {
   readonly remote: string;
   readonly ref: string;
@@ -43,7 +42,6 @@ const maxRetries = 3;
 /** A server's errors when two pushes collide. */
 const refLockErrors = /cannot lock ref|failed to update ref|incorrect old value/;
 
-/** A commit that was pushed. */
 interface Pushed {
   readonly commit: string;
   /** How others' commits were integrated; null where there were none. */

@@ -4,7 +4,6 @@ import { basename, dirname, join } from "node:path";
 import { type BlobId, compareText } from "../../../core/model/value.ts";
 import { repositoryFault } from "../model/repository-fault.ts";
 
-/** A file of a work tree. */
 interface WorkTreeFile {
   /** From the root, with `/`. */
   readonly path: string;

@@ -119,7 +119,6 @@ export interface RemoteOptions {
   readonly sign?: SignCommit;
 }
 
-/** The deadline of one exchange with a server. */
 export const exchangeDeadlineMs = 120_000;
 
 /** A folder name for what is cached about a URL, which carries no credentials. */

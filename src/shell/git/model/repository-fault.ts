@@ -1,6 +1,5 @@
 import { Fault, type FaultCode } from "../../reconcile/fault.ts";
 
-/** The faults that a repository can commit. */
 type RepositoryFaultCode = Extract<FaultCode, `Repository${string}`>;
 
 /** A fault with the advice that fits its code; `fix` replaces the advice where more is known. */

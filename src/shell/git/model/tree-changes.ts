@@ -1,7 +1,6 @@
 import { type BlobId, compareText } from "../../../core/model/value.ts";
 import type { TreeChange, TreeFile } from "../../reconcile/ports.ts";
 
-/** One entry of a tree. */
 export interface TreeEntry {
   readonly name: string;
   readonly id: string;

@@ -9,7 +9,6 @@ import { faultFromGitError, repositoryFault } from "../model/repository-fault.ts
 import { type Git, gitEnvironment, runGit } from "./process.ts";
 import { type Hub, ProgramRepository, removeStaleScratchRefs } from "./program.ts";
 
-/** How a hub at a path is used. */
 interface PathUse {
   /** Signs our commits; null: they are unsigned. */
   readonly sign: SignCommit | null;

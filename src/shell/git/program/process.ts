@@ -14,7 +14,6 @@ export interface Git {
   readonly secrets: readonly string[];
 }
 
-/** One call of git. */
 interface GitCall {
   /** The operation, for a fault's message. */
   readonly during: string;

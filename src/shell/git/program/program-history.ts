@@ -21,7 +21,6 @@ import { type Git, runGit } from "./process.ts";
 /** Commits of one `diff-tree`: an answer has to fit into memory. */
 const diffedAtOnce = 1000;
 
-/** Where the history is read. */
 interface HistorySource {
   readonly git: Git;
   readonly name: string;

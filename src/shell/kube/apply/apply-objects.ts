@@ -113,7 +113,6 @@ async function applyUnlessBlocked(task: WriteContext, blocked: ReadonlyMap<strin
   return failed(context, write, { code: "KindUnknown", message });
 }
 
-/** One object to be written. */
 interface WriteContext {
   readonly context: ApplyContext;
   readonly write: WriteTask;

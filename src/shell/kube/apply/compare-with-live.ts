@@ -8,7 +8,6 @@ import { applyPatch, type Client } from "../client/client.ts";
 import { type ApiResource, collectionPath, objectPath } from "../client/discovery.ts";
 import { failureMessage } from "./apply-context.ts";
 
-/** What to compare, and how strictly. */
 interface Comparison {
   readonly client: Client;
   readonly resource: ApiResource;

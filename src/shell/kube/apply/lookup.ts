@@ -25,7 +25,6 @@ export type LookupResult =
   | { readonly kind: "present"; readonly live: JsonObject }
   | { readonly kind: "unknown"; readonly refusal: ApiFailure };
 
-/** Nothing exists there. */
 export const absent: LookupResult = { kind: "absent" };
 
 /** More new objects of one kind than this are looked up by one list instead of one request each. */

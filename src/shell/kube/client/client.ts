@@ -31,7 +31,6 @@ export interface ApiFailure {
   readonly causes: readonly { readonly reason: string; readonly field: string; readonly message: string }[];
 }
 
-/** One request to a member. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Without the server's own prefix: `/api/v1/namespaces`. */
@@ -58,7 +57,6 @@ export interface Client {
   close(): void;
 }
 
-/** A whole list. */
 export interface Listing {
   readonly kind: "listed";
   readonly items: readonly JsonObject[];
@@ -73,7 +71,6 @@ export interface CollectionRequest {
   readonly accept?: string;
 }
 
-/** What to watch, and from which version on. */
 interface WatchRequest extends CollectionRequest {
   readonly resourceVersion: string;
   /** The member ends the watch after so long. */
@@ -86,7 +83,6 @@ interface WatchEvent {
   readonly object: JsonObject;
 }
 
-/** A watch that is open. */
 export interface OpenWatch {
   readonly kind: "watching";
   /** Fulfilled when it has ended: null when the member ended it, otherwise how it was lost. */
@@ -184,7 +180,6 @@ const pause = (network: Network, ms: number, signal: AbortSignal | null): Promis
     throw new MemberUnreachable("Unreachable", "timed out");
   });
 
-/** A request, and the signal that ends it. */
 interface Sending {
   readonly request: ApiRequest;
   readonly signal: AbortSignal | null;

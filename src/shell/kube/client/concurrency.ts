@@ -61,7 +61,6 @@ export function limiter(widest: number): Limiter {
 /** Requests that one member is sent at once (see `openClient`), and sockets that are kept for them. */
 export const socketsPerMember = 16;
 
-/** The slots that members wait for. */
 export interface SlotPool {
   readonly limiter: Limiter;
   readonly network: Network;

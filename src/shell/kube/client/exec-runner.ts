@@ -12,7 +12,6 @@ import {
   readExecCredential,
 } from "./exec-credential.ts";
 
-/** How exec credential plugins are run. */
 export interface RunnerOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;

@@ -68,7 +68,6 @@ function defaultPaths(): readonly string[] {
   return [path.join(homedir(), ".kube", "config")];
 }
 
-/** A context that was looked up. */
 interface Known {
   /** As they were read when it was last looked up. */
   readonly files: KubeconfigFiles;
@@ -85,12 +84,10 @@ function keptOrOpened(files: KubeconfigFiles, context: string, before: Known | n
   return { files, definition, connection: way === null ? null : connectionOf(way, files.empty(), plugins) };
 }
 
-/** The merged files of a kubeconfig. */
 interface KubeconfigFiles {
   readonly config: KubeConfig;
   /** By cluster: its extension `client.authentication.k8s.io/exec`, which the library leaves out. */
   readonly execConfigs: ReadonlyMap<string, Json>;
-  /** An empty kubeconfig of the library. */
   empty(): KubeConfig;
 }
 

@@ -29,7 +29,6 @@ export const httpNetwork: Network = {
   elapsed: () => performance.now(),
 };
 
-/** One request as it goes over the wire. */
 export interface WireRequest {
   readonly method: string;
   readonly url: URL;
@@ -53,7 +52,6 @@ export interface Deadlines {
 /** A member that needs longer counts as lost for this pass. The largest body allows 130 kB for each object of a page of 500. */
 export const defaultDeadlines: Deadlines = { connectMs: 5_000, requestMs: 30_000, largestBody: 64 * 1024 * 1024 };
 
-/** A complete response. */
 export interface WireResponse {
   readonly status: number;
   readonly retryAfterMs: number | null;
@@ -222,7 +220,6 @@ function requestOf({ url, method, agent, headers }: WireRequest): http.ClientReq
   }
 }
 
-/** How the lines of a response are read. */
 interface Reading {
   readonly longestMs: number;
   readonly largest: number;

@@ -19,7 +19,6 @@ export interface InformerOptions extends SlotPool {
   readonly heartbeatMs: number;
 }
 
-/** The member of an informer. */
 interface InformerMember {
   readonly client: Client;
   readonly discovery: Discovery;
@@ -49,7 +48,6 @@ type Unreachable = Extract<Observation, { kind: "unreachable" }>;
 
 const notAsked: Unreachable = { kind: "unreachable", code: "NoConnection", message: "it is no longer watched" };
 
-/** The current state of the member's watch. */
 type State =
   | { readonly kind: "listing"; readonly done: Promise<void>; readonly end: () => void }
   | { readonly kind: "live"; readonly opened: Opened }

@@ -113,7 +113,6 @@ interface ObservedKind {
   readonly found: LiveObjects | null;
 }
 
-/** The objects of an observation. */
 type ObjectsSeen = Pick<Extract<Observation, { kind: "reached" }>, "objects" | "unlisted">;
 
 /** Merges the kinds. A list in one version has the objects of all versions; each is taken from the list in its own. */

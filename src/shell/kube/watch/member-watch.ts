@@ -30,7 +30,6 @@ export class MemberWatch {
   /** What the view was built from. */
   #seen: readonly unknown[] = [];
 
-  /** What was last seen. */
   get seen(): Observation {
     // Set once the watch is open.
     return this.#view as Observation;

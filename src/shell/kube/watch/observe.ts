@@ -43,7 +43,6 @@ export interface MemberIdentity {
   readonly kubernetesVersion: string;
 }
 
-/** Reads a member's identity. */
 export async function readIdentity(client: Client): Promise<MemberIdentity | ApiFailure> {
   const [namespace, version] = await Promise.all([
     client.request({ method: "GET", path: kubeSystem }),
@@ -58,7 +57,6 @@ export async function readIdentity(client: Client): Promise<MemberIdentity | Api
   };
 }
 
-/** Reads a member's identity and our inventory there. */
 export async function readIdentityAndInventory(
   client: Client,
 ): Promise<(MemberIdentity & { readonly stored: StoredInventory }) | ApiFailure> {
@@ -77,7 +75,6 @@ export function clusterUidOf(answer: ApiResponse): string {
   return uid;
 }
 
-/** A client of one member, and its discovery. */
 export interface MemberApi {
   readonly client: Client;
   readonly discovery: Discovery;

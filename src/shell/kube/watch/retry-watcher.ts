@@ -9,7 +9,6 @@ export interface RetryWatcher {
   stop(): void;
 }
 
-/** What is watched, and the callbacks. */
 interface RetryWatchOptions {
   readonly client: Client;
   readonly what: CollectionRequest;
