@@ -5,7 +5,7 @@ import { heavyTexts, largeTexts } from "../core/yaml/heavy-texts.ts";
 export interface TextOutcome {
   readonly name: string;
   readonly refused: boolean;
-  /** Milliseconds by the clock, and on a core. */
+  /** Milliseconds by the clock, and of the thread on a core: what it takes where nothing else runs. */
   readonly took: number;
   readonly cpu: number;
   /** By how many MiB the resident memory grew, at its peak. */

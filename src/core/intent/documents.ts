@@ -56,8 +56,11 @@ export function decodeBlob(bytes: Uint8Array): DecodedFile {
   return { documents: [...documents.slice(0, maxDocuments), ...rest], problems, tokens };
 }
 
-/** How many tokens of a file the YAML library may read; of its unusable documents, {@link maxTokens} together. */
+/** How many tokens of a file the YAML library may read; of its broken documents, {@link maxTokens} together. */
 const maxFileTokens = 4 * maxTokens;
+
+/** What the library takes to begin with a document, as tokens. */
+const tokensToBegin = 10;
 
 function decodeSlices(slices: readonly TextSlice[]): Omit<DecodedFile, "problems"> {
   const documents: DecodedDocument[] = [];
@@ -66,25 +69,31 @@ function decodeSlices(slices: readonly TextSlice[]): Omit<DecodedFile, "problems
     const read = decodeSlice(slice, Math.max(0, Math.min(maxTokens - wasted, maxFileTokens - spent)));
     documents.push(...read.documents);
     spent += read.tokens;
-    if (read.documents.some((it) => it.problems.some(isError))) wasted += read.tokens;
+    if (read.isOfNoUse || read.documents.some((it) => it.problems.some(isError))) wasted += read.tokens + tokensToBegin;
     if (documents.length > maxDocuments) break;
   }
   return { documents, tokens: spent };
 }
 
-function decodeSlice(slice: TextSlice, most: number): Omit<DecodedFile, "problems"> {
+interface DecodedSlice extends Omit<DecodedFile, "problems"> {
+  /** The text has errors, which matter only in an object, or nothing in it. */
+  readonly isOfNoUse: boolean;
+}
+
+function decodeSlice(slice: TextSlice, most: number): DecodedSlice {
   const positionOf = positionsIn(slice);
   const yaml = readYaml(slice, positionOf, most);
   const { tokens } = yaml;
   const whole: ParsedValue = { slice, positionOf, yaml, base: [] };
   const isBroken = yaml.textProblems.some(isError);
+  const cost = { tokens, isOfNoUse: isBroken || yaml.begin === null };
   if (yaml.begin === null)
-    return { tokens, documents: isBroken ? [{ kind: "unidentified", said: null, ...locateDocument(whole, []) }] : [] };
+    return { ...cost, documents: isBroken ? [{ kind: "unidentified", said: null, ...locateDocument(whole, []) }] : [] };
   const items = itemsOf(yaml.value);
   if (items === null || (isBroken && !isIdentityReadable(yaml, [])))
-    return { tokens, documents: [decodeValue(whole, yaml.value)] };
+    return { ...cost, documents: [decodeValue(whole, yaml.value)] };
   const few = items.slice(0, maxDocuments + 1);
-  return { tokens, documents: few.map((item, at) => decodeValue({ ...whole, base: ["items", at] }, item)) };
+  return { ...cost, documents: few.map((item, at) => decodeValue({ ...whole, base: ["items", at] }, item)) };
 }
 
 /** The items of a `List`, as `kubectl get -o yaml` writes one; null for everything else. */

@@ -1,17 +1,19 @@
 import { Composer, type Document, Lexer, type Node, Parser } from "yaml";
 import { maxProblems, type TextProblem } from "./problems.ts";
-import { slicesOf } from "./text.ts";
+import { linesIn, slicesOf } from "./text.ts";
 
 /** How deeply mappings and lists may be nested. */
 export const maxDepth = 64;
 
 /**
- * How many tokens the library may read, of one document and of all refused ones of a file.
+ * How many tokens the library may read, of one document and of all refused ones of a file (`yaml/README.md#limits`).
  *
- * A token costs some microseconds and some hundred bytes. A manifest of 150 KB has this many, and nearly all manifests
- * are read without the library (`plain-yaml.ts`).
+ * A token costs up to ten microseconds, most of it where its tree is composed, and some hundred bytes.
  */
-export const maxTokens = 40_000;
+export const maxTokens = 12_000;
+
+/** Of a document that has more, how many are composed: enough to say which object it is. */
+const headTokens = 2000;
 
 /** An error of the library. Its message is left out: it quotes the text. */
 interface ParserError {
@@ -31,27 +33,46 @@ interface Composed {
 }
 
 /**
- * Reads a text with the library, up to `most` tokens; null for one that is nested so deeply that it would exhaust the
- * stack. Never throws.
+ * Reads a text with the library; of one of more than `most` tokens, its beginning. Null for one that is nested so deeply
+ * that it would exhaust the stack. Never throws.
  */
 export function composeYaml(text: string, most: number): Composed | null {
+  if (most <= 0) return { root: null, parserErrors: [], second: null, cut: 0, tokens: 0 };
+  const { lexemes, tokens, cut, badEscapes } = lexemesOf(text, most);
   const parser = new Parser();
   const parsed: Token[] = [];
-  let tokens = 0;
-  let cut: number | null = null;
-  const badEscapes: ParserError[] = [];
-  for (const lexeme of new Lexer().lex(text)) {
-    if (hasManyBadEscapes(lexeme)) badEscapes.push({ code: "BAD_DQ_ESCAPE", offset: parser.offset });
-    if (tokens >= most) cut = parser.offset;
-    if (badEscapes.length > 0 || cut !== null) break;
-    tokens += 1;
+  for (const lexeme of cut === null ? lexemes : lexemes.slice(0, headTokens)) {
     for (const token of parser.next(lexeme)) parsed.push(token);
     if (parser.stack.length > maxStack) return null;
   }
   parsed.push(...parser.end());
-  const { parserErrors, ...read } = compose(parsed, cut ?? text.length);
+  const { parserErrors, ...read } = compose(parsed, parser.offset);
   return { ...read, tokens, cut, parserErrors: [...badEscapes, ...parserErrors] };
 }
+
+/** The lexemes of a text, which cost little before they are parsed: `most` tokens, up to one with many bad escapes. */
+function lexemesOf(text: string, most: number) {
+  const lexemes: string[] = [];
+  const read = { lexemes, tokens: 0, cut: null, badEscapes: [] };
+  let offset = 0;
+  let isBlock = false;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (hasManyBadEscapes(lexeme)) return { ...read, badEscapes: [{ code: "BAD_DQ_ESCAPE", offset }] };
+    read.tokens += 1 + Math.floor(linesIn(lexeme) / (isBlock ? linesOfBlock : 1));
+    if (read.tokens > most) return { ...read, tokens: most, cut: offset };
+    lexemes.push(lexeme);
+    if (marks.has(lexeme)) continue;
+    offset += lexeme.length;
+    isBlock = lexeme.startsWith("|") || lexeme.startsWith(">") || (isBlock && lexeme.trim() === "");
+  }
+  return read;
+}
+
+/** A scalar of many lines costs the library a token's time for each that it folds, and for so many that it keeps. */
+const linesOfBlock = 8;
+
+/** What the lexer puts between pieces of the text: a document, the end of broken brackets, a scalar. */
+const marks: ReadonlySet<string> = new Set(["\u0002", "\u0018", "\u001f"]);
 
 /** A text may have half a million of them, and the library would write a message for each. */
 function hasManyBadEscapes(lexeme: string): boolean {

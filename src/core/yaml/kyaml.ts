@@ -11,9 +11,11 @@ import {
   tooManyProblems,
   unrendered,
 } from "./compose.ts";
-import { offsetInPlain, readPlainYaml } from "./plain-yaml.ts";
+import { plainProblems } from "./plain-problems.ts";
+import { offsetInPlain, type PlainPositions, positionsInPlain, readPlainYaml } from "./plain-yaml.ts";
+import { ambiguityProblem, duplicateKey, maxTextProblems, type ProblemText, refused } from "./problem-text.ts";
 import { isError, type JsonPath, maxProblems, type TextProblem } from "./problems.ts";
-import { ambiguity, plainScalar } from "./scalar.ts";
+import { plainScalar } from "./scalar.ts";
 import { characterProblems, type PositionOf, type TextSlice } from "./text.ts";
 
 /** One document of a file. */
@@ -37,15 +39,21 @@ const maxValues = 50_000;
 /**
  * Reads one YAML document as kubectl does, strictly: whatever two readers could read differently is an error.
  *
- * Nearly every text is plain and without a problem: {@link readPlainYaml} reads those, twenty times as fast as the
- * library, which reads all others, of up to `most` tokens.
+ * Nearly every text is plain: {@link readPlainYaml} reads those, twenty times as fast as the library, which reads all
+ * others, of up to `most` tokens.
  */
 export function readYaml(slice: TextSlice, positionOf: PositionOf, most = maxTokens): YamlDocument {
   const { text } = slice;
   const plain = readPlainYaml(text);
   if (plain === null) return readAnyYaml(slice, positionOf, most);
-  const offsetOf = offsetInPlain(text, plain);
-  return { ...plain, textProblems: [], tree: null, offsetOf, tokens: 0 };
+  const { begin, value } = plain;
+  let positions: PlainPositions | null = plain.isDoubtful ? positionsInPlain(text) : null;
+  const textProblems = positions === null ? [] : plainProblems(positions, positionOf);
+  const offsetOf = (path: JsonPath, on: "key" | "value"): number => {
+    if (path.length > 0) positions ??= positionsInPlain(text);
+    return (positions && offsetInPlain(positions, path, on)) ?? begin ?? 0;
+  };
+  return { begin, value, textProblems, tree: null, offsetOf, tokens: 0 };
 }
 
 /**
@@ -107,9 +115,6 @@ interface Walk {
   ambiguous: number;
 }
 
-/** How many problems of a document are gathered. */
-const maxTextProblems = 500;
-
 function jsonOf(node: Node | null, walk: Walk): Json {
   if (node === null) return null;
   walk.values += 1;
@@ -136,12 +141,10 @@ function scalarOf(node: Node, walk: Walk): Json {
 }
 
 function warnIfAmbiguous(text: string, value: Json, node: Node, walk: Walk): void {
-  const kind = ambiguity(text, value);
-  if (kind === null) return;
+  const problem = ambiguityProblem(text, value);
+  if (problem === null) return;
   walk.ambiguous += 1;
-  if (walk.ambiguous > maxProblems) return;
-  const read = `${text}, which kubectl reads as ${String(value)}`;
-  addProblem(walk, node, { ...(kind === "boolean" ? ambiguousBoolean : ambiguousNumber), got: read });
+  if (walk.ambiguous <= maxProblems) addProblem(walk, node, problem);
 }
 
 function objectOf(pairs: readonly Pair<Node, Node | null>[], walk: Walk): Json {
@@ -199,8 +202,6 @@ function within<T>(walk: Walk, step: string | number, visit: () => T): T {
   return result;
 }
 
-type ProblemText = Pick<TextProblem, "code" | "message" | "fix"> & Partial<Pick<TextProblem, "severity" | "got">>;
-
 /** Adds a problem at the current path. Gives null, since what is refused has no value. */
 function addProblem(walk: Walk, node: Node, text: ProblemText): null {
   if (walk.textProblems.length === maxTextProblems) walk.textProblems.push(tooManyProblems);
@@ -222,13 +223,6 @@ const surplusDocument = (offset: number): TextProblem => ({
   fix: "put a --- line between documents",
 });
 
-const refused = (code: TextProblem["code"], message: string, fix: string): ProblemText => ({ code, message, fix });
-
-const ambiguous = (code: TextProblem["code"], message: string, fix: string): ProblemText => ({
-  ...refused(code, message, `${fix}, or quote it if it is meant as a string`),
-  severity: "warning",
-});
-
 const spellOut = "write the value out where it is used";
 const quoteIt = "quote it if it is meant as a string";
 const aliasUsed = refused("FLT1006", "aliases are not allowed", spellOut);
@@ -237,16 +231,8 @@ const mergeKey = refused("FLT1006", "merge keys are not allowed", spellOut);
 const untag = "remove the tag; quote the value if it is meant as a string";
 const tagUsed = refused("FLT1007", "explicit tags are not allowed", untag);
 const tooManyValues = refused("FLT1010", `more than ${maxValues} values in one document`, "split it");
-const duplicateKey = (firstLine: number): ProblemText =>
-  refused(
-    "FLT1005",
-    `duplicate key, first at line ${firstLine}`,
-    "remove one of the two; kubectl would silently use the last",
-  );
 const reservedKey = refused("FLT1017", "this key is reserved", "use another name");
 const hiddenInKey = refused("FLT1003", "a key contains an invisible character", "remove the character");
 const nonStringKey = refused("FLT1015", "a key is not a string", "put the key in quotes");
 const integerOverflow = refused("FLT1013", "the integer does not fit into 64 bits", quoteIt);
 const unrepresentable = refused("FLT1014", "JSON has no such number", quoteIt);
-const ambiguousBoolean = ambiguous("FLT1011", "ambiguous boolean", "write true or false");
-const ambiguousNumber = ambiguous("FLT1012", "ambiguous number", "write it as a plain decimal");

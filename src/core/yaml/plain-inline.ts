@@ -1,7 +1,10 @@
 import type { Json } from "../model/json.ts";
 import {
+  addEntry,
+  addItem,
   countValue,
   currentLine,
+  foldedLine,
   foldLines,
   giveUp,
   isBlank,
@@ -30,10 +33,10 @@ export function readKey(reader: PlainReader, start: number, pattern = keyed): st
   return typeof key === "string" && key !== "__proto__" ? key : null;
 }
 
-const keyed = /(?:[./]?\w[\w./-]*|"[^"\\\n\t]*"|'[^'\n\t]*'):(?= |\n|$)/y;
+const keyed = /(?:[./=+$(]{0,2}\w[\w./()*=+$-]*|"[^"\\\n\t]*"|'[^'\n\t]*'):(?= |\n|$)/y;
 
 /** As in JSON, a quoted key needs no space behind its colon. */
-const keyedInBraces = /(?:[./]?\w[\w./-]*:(?= |\n)|"[^"\\\n\t]*":|'[^'\n\t]*':)/y;
+const keyedInBraces = /(?:[./=+$(]{0,2}\w[\w./()*=+$-]*:(?= |\n)|"[^"\\\n\t]*":|'[^'\n\t]*':)/y;
 
 /** Below the length at which a key is an error. */
 const maxKey = 1000;
@@ -66,7 +69,8 @@ function readUnquoted(reader: PlainReader, start: number, parentIndent: number):
   }
   const words = last === null ? textBefore(rest, comment < 0 ? rest.length : comment) : text.slice(start, last.end);
   const isOdd = specialStart.test(words) || specialInside.test(words) || (last !== null && commentInside.test(words));
-  return isOdd ? giveUp(reader) : scalar(reader, last === null ? words : foldLines(textBefore(words, words.length)));
+  if (isOdd) return giveUp(reader);
+  return scalar(reader, start, last === null ? words : foldLines(textBefore(words, words.length)));
 }
 
 const specialStart = /^(?:[-:](?: |$)|[?,[\]{}#&*!|>'"%@`])/;
@@ -106,16 +110,26 @@ function readDoubleQuoted(reader: PlainReader, { parentIndent }: Enclosing): Jso
   let end = text.indexOf('"', offset + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   const body = quotedText(reader, end, parentIndent);
-  if (body === null) return null;
+  if (body === null || escapedSpaceAtEnd.test(body)) return giveUp(reader);
   countValue(reader);
-  return body.replace(
-    /\\(u[\da-fA-F]{4}|x[\da-fA-F]{2}|[\s\S])/g,
-    (_, it: string) => unescaped(it) ?? `${giveUp(reader)}`,
-  );
+  let [value, from] = ["", 0];
+  for (const { 0: all, 1: code, 2: blank = "", index } of body.matchAll(foldsAndEscapes)) {
+    const meant = code === undefined ? foldedLine(blank) : unescaped(code);
+    // There may be half a million of them.
+    if (meant === undefined) return giveUp(reader);
+    value += body.slice(from, index) + meant;
+    from = index + all.length;
+  }
+  return from === 0 ? body : value + body.slice(from);
 }
 
+const foldsAndEscapes = /\\(u[\da-fA-F]{4}|x[\da-fA-F]{2}|\n *\n?|[^\n])|(?<! ) *\n *((?:\n *)*)/g;
+const escapedSpaceAtEnd = /\\ +\n/;
+
 function unescaped(code: string): string | undefined {
-  return code.length > 1 ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : escapes.get(code);
+  // An escaped line end stands for nothing, unless a blank line follows.
+  if (/^\n *$/.test(code)) return "";
+  return /^[ux]./.test(code) ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : escapes.get(code);
 }
 
 /** The text between two quotes, on one line or several; the offset is then behind it. */
@@ -125,7 +139,7 @@ function quotedText(reader: PlainReader, end: number, parentIndent: number): str
   if (end < 0 || body.includes("\t")) return giveUp(reader);
   reader.offset = end + 1;
   if (!body.includes("\n")) return body;
-  return moveTo(reader, end, parentIndent) ? foldLines(body) : giveUp(reader);
+  return moveTo(reader, end, parentIndent) ? body : giveUp(reader);
 }
 
 /** Moves to the line of an offset; false where a line before it is not indented further than the parent. */
@@ -146,7 +160,7 @@ function moveTo(reader: PlainReader, offset: number, parentIndent: number): bool
 const isMarker = /^(?:---|\.\.\.)/;
 
 const escapes: ReadonlyMap<string, string> = new Map([
-  ...['"', "\\", "/"].map((it) => [it, it] as const),
+  ...['"', "\\", "/", " "].map((it) => [it, it] as const),
   ["n", "\n"],
   ["r", "\r"],
   ["t", "\t"],
@@ -159,7 +173,7 @@ function readSingleQuoted(reader: PlainReader, { parentIndent }: Enclosing): Jso
   const body = quotedText(reader, end, parentIndent);
   if (body === null) return null;
   countValue(reader);
-  return body.replaceAll("''", "'");
+  return foldLines(body).replaceAll("''", "'");
 }
 
 function readBracketed(reader: PlainReader, { parentIndent, depth }: Enclosing): Json {
@@ -168,8 +182,8 @@ function readBracketed(reader: PlainReader, { parentIndent, depth }: Enclosing):
   const positions = positionsOf(reader, items);
   countValue(reader);
   while (opensNext(reader, "]", { parentIndent, isFirst: items.length === 0 })) {
-    positions?.set(items.length, [reader.offset, reader.offset]);
-    items.push(readClosed(reader, within));
+    const { offset } = reader;
+    addItem(items, positions, [offset, offset, readClosed(reader, within)]);
   }
   return items;
 }
@@ -177,16 +191,16 @@ function readBracketed(reader: PlainReader, { parentIndent, depth }: Enclosing):
 function readBraced(reader: PlainReader, { parentIndent, depth }: Enclosing): Json {
   const object: Record<string, Json> = {};
   const within = { parentIndent, depth: depth + 1 };
-  const positions = positionsOf(reader, object);
+  positionsOf(reader, object);
   countValue(reader);
   let isFirst = true;
   for (; opensNext(reader, "}", { parentIndent, isFirst }); isFirst = false) {
     const start = reader.offset;
     const key = readKey(reader, start, keyedInBraces);
-    if (key === null || Object.hasOwn(object, key)) return giveUp(reader);
+    if (key === null) return giveUp(reader);
     skipGap(reader, parentIndent);
-    positions?.set(key, [start, reader.offset]);
-    object[key] = readClosed(reader, within);
+    const entry = { key, from: start, to: reader.offset };
+    addEntry(reader, object, entry, readClosed(reader, within));
   }
   return object;
 }
@@ -222,21 +236,25 @@ function skipGap(reader: PlainReader, parentIndent: number): void {
 
 /** An unquoted scalar in brackets, of characters without a special meaning there. */
 function readWords(reader: PlainReader): Json {
-  words.lastIndex = reader.offset;
+  const start = reader.offset;
+  words.lastIndex = start;
   const text = words.exec(reader.text)?.[0];
   if (text === undefined) return giveUp(reader);
   reader.offset += text.length;
-  return scalar(reader, text);
+  return scalar(reader, start, text);
 }
 
 const words = /(?:[\w./+$()=~]|-+(?=\w))(?:[\w./+$()=~-]|:(?=[\w./])| +(?=[\w./+$()=~]))*/y;
 
-function scalar(reader: PlainReader, text: string): Json {
+function scalar(reader: PlainReader, start: number, text: string): Json {
   countValue(reader);
-  return unquoted(reader, text);
+  const read = plainScalar(text);
+  if (read.kind !== "value") return giveUp(reader);
+  if (ambiguity(text, read.value) !== null) reader.ambiguous.set(start, text);
+  return read.value;
 }
 
-/** The value of an unquoted scalar, unless other readers would read it differently. */
+/** The text of an unquoted key, unless other readers would read another one. */
 function unquoted(reader: PlainReader, text: string): Json {
   const read = plainScalar(text);
   return read.kind === "value" && ambiguity(text, read.value) === null ? read.value : giveUp(reader);

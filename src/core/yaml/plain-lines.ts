@@ -21,11 +21,21 @@ export interface PlainReader {
   hasGivenUp: boolean;
   /** The offsets of all values, if they are wanted. */
   readonly positions: ValuePositions | null;
+  /** By offset: unquoted scalars that people and kubectl may read differently. */
+  readonly ambiguous: Map<number, string>;
+  readonly duplicates: DuplicateKey[];
 }
 
-/** For every mapping and list, the offsets of its entries: of the key or the dash, and of the value. */
+/** A key that its mapping has already. */
+export interface DuplicateKey {
+  readonly mapping: Json;
+  readonly key: string;
+  readonly offset: number;
+}
+
+/** For every mapping and list, its entries: the offsets of the key or the dash and of the value, and the value. */
 export type ValuePositions = Map<Json, EntryPositions>;
-type EntryPositions = Map<string | number, readonly [key: number, value: number]>;
+type EntryPositions = Map<string | number, readonly [key: number, value: number, is: Json]>;
 
 /** How many values one document may have here, missing ones included. */
 const maxValues = 50_000;
@@ -36,12 +46,14 @@ const maxValues = 50_000;
  */
 export function plainReader(text: string, positions: ValuePositions | null): PlainReader | null {
   if (odd.test(text)) return null;
-  const reader = { text, line: lineAt(text, 0), offset: 0, values: 0, hasGivenUp: false, positions };
+  const findings = { positions, ambiguous: new Map<number, string>(), duplicates: [] };
+  const reader = { text, line: lineAt(text, 0), offset: 0, values: 0, hasGivenUp: false, ...findings };
   if (opening.test(text)) toNextLine(reader);
   return reader;
 }
 
-const odd = /[^\t\n -~\u00a1-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\ufdff]/;
+/** U+FE00 to U+FE0F choose how an emoji looks. */
+const odd = /[^\t\n -~\u00a1-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\ufe0f]/;
 const opening = /^--- *(?: #.*)?(?:\n|$)/;
 
 /** The line that begins at an offset; null at the end of the text. */
@@ -85,6 +97,37 @@ export function positionsOf({ positions }: PlainReader, of: Json): EntryPosition
   return entries;
 }
 
+/** Where an entry of a mapping is: its key, and its value. */
+interface PlainEntry {
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Adds an entry to a mapping, or only to its positions where those are wanted, unless it has one of that key. */
+export function addEntry(
+  reader: PlainReader,
+  mapping: Record<string, Json>,
+  { key, from, to }: PlainEntry,
+  value: Json,
+): void {
+  const positions = reader.positions?.get(mapping);
+  if (positions === undefined ? Object.hasOwn(mapping, key) : positions.has(key))
+    reader.duplicates.push({ mapping, key, offset: from });
+  else if (positions === undefined) mapping[key] = value;
+  else positions.set(key, [from, to, value]);
+}
+
+/** Adds an item to a list, and to its positions where those are wanted. */
+export function addItem(
+  items: Json[],
+  positions: EntryPositions | undefined,
+  item: readonly [dash: number, value: number, is: Json],
+): void {
+  positions?.set(items.length, item);
+  items.push(item[2]);
+}
+
 /** Leaves the whole text to the YAML library. */
 export function giveUp(reader: PlainReader): null {
   reader.hasGivenUp = true;
@@ -108,7 +151,10 @@ export function textBefore(text: string, end: number): string {
 
 /** Folds the lines of a scalar: one line end becomes a space, n become n − 1. */
 export const foldLines = (text: string): string =>
-  text.replace(/ *\n *((?:\n *)*)/g, (_, more: string) => more.replaceAll(" ", "") || " ");
+  text.includes("\n") ? text.replace(/(?<! ) *\n *((?:\n *)*)/g, (_, blank: string) => foldedLine(blank)) : text;
+
+/** What a line end becomes, with the blank lines behind it. */
+export const foldedLine = (blank: string): string => blank.replaceAll(" ", "") || " ";
 
 /**
  * The block scalar whose header is at `start`, in a collection that is indented by `parentIndent`.

@@ -1,8 +1,11 @@
 import type { Json } from "../model/json.ts";
 import { readInline, readKey } from "./plain-inline.ts";
 import {
+  addEntry,
+  addItem,
   countValue,
   currentLine,
+  type DuplicateKey,
   giveUp,
   isBlankOrComment,
   type PlainLine,
@@ -20,6 +23,8 @@ interface PlainYaml {
   /** The offset of the root; null when there are only comments and white space. */
   readonly begin: number | null;
   readonly value: Json;
+  /** Whether a key is there twice, or people and kubectl may read a scalar differently. */
+  readonly isDoubtful: boolean;
 }
 
 /** How deeply mappings and lists may be nested here: less than what is an error. */
@@ -29,32 +34,61 @@ const maxDepth = 50;
  * Reads a plain document, as nearly every manifest is, in linear time; null for any other.
  *
  * Plain are mappings and lists by indentation or in brackets, scalars in every style, and comments between lines. Whatever
- * has a problem (a duplicate key, an ambiguous scalar, a tab) or may be misunderstood is not: a value from here has no
- * problems, and is the one that the library would give.
+ * may be misunderstood otherwise (a tab, an anchor) is not: the value is the one that the library would give, and
+ * `plain-problems.ts` says what is doubtful in it.
  */
 export function readPlainYaml(text: string): PlainYaml | null {
-  if (!text.includes("\r")) return readLines(text, null);
   const read = readLines(withoutReturns(text), null);
-  return read && { ...read, begin: read.begin === null ? null : offsetBefore(text, read.begin) };
+  if (read === null) return null;
+  const { begin, value, ambiguous, duplicates } = read;
+  const isDoubtful = ambiguous.size > 0 || duplicates.length > 0;
+  return { begin: begin === null ? null : offsetsBefore(text)(begin), value, isDoubtful };
 }
 
-const withoutReturns = (text: string): string => text.replaceAll("\r\n", "\n");
-
-/** The offset in a text of an offset in {@link withoutReturns} of it. */
-function offsetBefore(text: string, offset: number): number {
-  let returns = 0;
-  for (let at = text.indexOf("\r\n"); at >= 0 && at - returns < offset; at = text.indexOf("\r\n", at + 2)) returns += 1;
-  return offset + returns;
+/** Where everything in a plain document is, and what is doubtful; offsets are those of the text itself. */
+export interface PlainPositions {
+  /** The root, of which `positions` has the rest. */
+  readonly value: Json;
+  readonly positions: ValuePositions;
+  readonly ambiguous: ReadonlyMap<number, string>;
+  readonly duplicates: readonly DuplicateKey[];
+  /** The offset in the text itself of one above. */
+  readonly offsetOf: (offset: number) => number;
 }
 
-function readLines(text: string, positions: ValuePositions | null): PlainYaml | null {
+/** Reads a plain document once more, for {@link PlainPositions}. */
+export function positionsInPlain(text: string): PlainPositions | null {
+  const positions: ValuePositions = new Map();
+  const read = readLines(withoutReturns(text), positions);
+  return read && { ...read, positions, offsetOf: offsetsBefore(text) };
+}
+
+const withoutReturns = (text: string): string => (text.includes("\r") ? text.replaceAll("\r\n", "\n") : text);
+
+/** From offsets in {@link withoutReturns} of a text to those in the text. */
+function offsetsBefore(text: string): (offset: number) => number {
+  const returns: number[] = [];
+  for (let at = text.indexOf("\r\n"); at >= 0; at = text.indexOf("\r\n", at + 2)) returns.push(at - returns.length);
+  return (offset) => {
+    let [low, high] = [0, returns.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((returns[middle] ?? 0) < offset) low = middle + 1;
+      else high = middle;
+    }
+    return offset + low;
+  };
+}
+
+function readLines(text: string, positions: ValuePositions | null) {
   const reader = plainReader(text, positions);
   if (reader === null) return null;
   const first = currentLine(reader);
   const value = first === null ? null : readRoot(reader, first);
   // A line with an indentation unlike all others ends every loop below, and is left over here.
   const isLeftOver = currentLine(reader) !== null;
-  return reader.hasGivenUp || isLeftOver ? null : { begin: first?.start ?? null, value };
+  const { ambiguous, duplicates } = reader;
+  return reader.hasGivenUp || isLeftOver ? null : { begin: first?.start ?? null, value, ambiguous, duplicates };
 }
 
 function readRoot(reader: PlainReader, line: PlainLine): Json {
@@ -80,9 +114,9 @@ function readList(reader: PlainReader, indent: number, depth: number): Json {
     const isOnLine = !isBlankOrComment(text, start, line.end);
     const isBlock = isOnLine && (isItem(text, rest) || readKey(reader, start) !== null);
     const block = isBlock ? rest : isOnLine ? null : blockBelow(reader, indent + 1);
-    positions?.set(items.length, [line.start, block?.start ?? start]);
-    if (block !== null) items.push(readBlock(reader, block, depth + 1));
-    else items.push(isOnLine ? readInline(reader, start, indent) : missing(reader));
+    const [from, to] = [line.start, block?.start ?? start];
+    if (block !== null) addItem(items, positions, [from, to, readBlock(reader, block, depth + 1)]);
+    else addItem(items, positions, [from, to, isOnLine ? readInline(reader, start, indent) : missing(reader)]);
   }
   return items;
 }
@@ -90,17 +124,17 @@ function readList(reader: PlainReader, indent: number, depth: number): Json {
 function readMap(reader: PlainReader, indent: number, depth: number): Json {
   const { text } = reader;
   const object: Record<string, Json> = {};
-  const positions = positionsOf(reader, object);
+  positionsOf(reader, object);
   for (let line = currentLine(reader); line?.indent === indent; line = currentLine(reader)) {
     const key = readKey(reader, line.start);
-    if (key === null || Object.hasOwn(object, key)) return giveUp(reader);
+    if (key === null) return giveUp(reader);
     const start = skipSpaces(text, reader.offset);
     const isOnLine = !isBlankOrComment(text, start, line.end);
     // Only a list may be indented like its key.
     const block = isOnLine ? null : blockBelow(reader, indent, "list");
-    positions?.set(key, [line.start, block?.start ?? start]);
-    if (block !== null) object[key] = readBlock(reader, block, depth + 1);
-    else object[key] = isOnLine ? readInline(reader, start, indent) : missing(reader);
+    const [from, to] = [line.start, block?.start ?? start];
+    if (block !== null) addEntry(reader, object, { key, from, to }, readBlock(reader, block, depth + 1));
+    else addEntry(reader, object, { key, from, to }, isOnLine ? readInline(reader, start, indent) : missing(reader));
   }
   return object;
 }
@@ -121,37 +155,21 @@ function missing(reader: PlainReader): null {
 const isItem = (text: string, { start, end }: PlainLine): boolean =>
   text[start] === "-" && (start + 1 === end || text[start + 1] === " ");
 
-/**
- * The offset of the value at a path of a plain text, or of its key; the nearest thing around it when it is missing.
- *
- * The text is read again when first needed.
- */
-export function offsetInPlain(text: string, { begin }: PlainYaml): (path: JsonPath, on: "key" | "value") => number {
-  let positioned: { readonly positions: ValuePositions; readonly value: Json } | null = null;
-  return (path, on) => {
-    if (path.length === 0) return begin ?? 0;
-    if (positioned === null) {
-      const positions: ValuePositions = new Map();
-      positioned = { positions, value: readLines(withoutReturns(text), positions)?.value ?? null };
-    }
-    const offset = positionedOffset(positioned, path, on);
-    return offset === null ? (begin ?? 0) : offsetBefore(text, offset);
-  };
+/** The offset of the value at a path of a plain text, or of its key; the nearest thing around it when it is missing. */
+export function offsetInPlain(positioned: PlainPositions, path: JsonPath, on: "key" | "value"): number | null {
+  const offset = positionedOffset(positioned, path, on);
+  return offset === null ? null : positioned.offsetOf(offset);
 }
 
-function positionedOffset(
-  { positions, value }: { readonly positions: ValuePositions; readonly value: Json },
-  path: JsonPath,
-  on: "key" | "value",
-): number | null {
+function positionedOffset({ positions, value }: PlainPositions, path: JsonPath, on: "key" | "value"): number | null {
   let here: Json = value;
   let offset: number | null = null;
   for (const [depth, step] of path.entries()) {
     const mark = positions.get(here)?.get(step);
     if (mark === undefined) return offset;
-    const isValue = Array.isArray(here) || (on === "value" && depth === path.length - 1);
+    const isValue = typeof step === "number" || (on === "value" && depth === path.length - 1);
     offset = isValue ? mark[1] : mark[0];
-    here = (here as Readonly<Record<string | number, Json>>)[step] ?? null;
+    here = mark[2];
   }
   return offset;
 }

@@ -21,7 +21,7 @@ export function readYamlStream(text: string, repeats?: InternPool): YamlStream {
 }
 
 /** What people edit by hand is much smaller. */
-const maxForeignTokens = 200_000;
+const maxForeignTokens = 40_000;
 
 function readForeign(text: string): YamlStream {
   const documents: Json[] = [];

@@ -110,7 +110,8 @@ const textProblem = (code: TextProblem["code"], match: RegExpExecArray, message:
 const codePoint = (match: RegExpExecArray): string =>
   `U+${(match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-function linesIn(text: string): number {
+/** How many line ends a text has. */
+export function linesIn(text: string): number {
   let lines = 0;
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
   return lines;

@@ -45,8 +45,15 @@ it("of a document that is too long, its first keys still say which object it is"
   expect(document?.problems.map((it) => it.code)).toEqual(["FLT1006", "FLT1010"]);
 });
 
+it("a definition as large as the largest that people apply needs no library, and names the key that is there twice", () => {
+  const text = largeTexts.get("a definition with descriptions") ?? "";
+  expect(decodeBlob(bytesOf(text)).tokens).toBe(0);
+  const [document] = decodeBlob(bytesOf(`${text}spec: {}\n`)).documents;
+  expect(document?.problems.map((it) => it.code)).toContain("FLT1005");
+});
+
 it("a document is not refused for the length of those before it that are in order", () => {
-  const long = `a: [${"b,".repeat(12_000)}]\nc: on\n`;
+  const long = `a: [${"b,".repeat(3_500)}]\nc: on\n`;
   const { documents } = decodeBlob(bytesOf(Array(4).fill(long).join("---\n")));
   expect(documents.flatMap((it) => it.problems.filter(({ code }) => code === "FLT1010"))).toEqual([]);
 });

@@ -11,6 +11,20 @@ const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespac
 const placement = headed("apiVersion: placement.kubernetes-fleet.io/v1\nkind: ClusterResourcePlacement", "spec:\n");
 const fleet = "apiVersion: flotilla.dev/v1alpha1\nkind: Fleet\nspec:\n";
 
+/** As controller-gen writes them. */
+const definition = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  annotations:
+    controller-gen.kubebuilder.io/version: v0.16.5
+  name: prometheuses.monitoring.coreos.com
+spec:
+  group: monitoring.coreos.com
+  scope: Namespaced
+  names: {kind: Prometheus, plural: prometheuses}
+  versions:
+`;
+
 /** `count` lines, each with its number. */
 const numbered = (count: number, line: (at: number) => string): string =>
   Array.from({ length: count }, (_, at) => line(at)).join("");
@@ -65,6 +79,7 @@ export const heavyTexts: ReadonlyMap<string, string> = new Map([
 /** The same for texts that are accepted: 1 MiB of what people really keep in a file. */
 export const largeTexts: ReadonlyMap<string, string> = new Map([
   ["a ConfigMap with a large file", filled(`${configMap}  a: |\n`, "    some: [words, that, look, like]\n")],
+  ["a definition with descriptions", filled(definition, definedField())],
   ["a ConfigMap of many short lines", filled(`${configMap}  a: |\n`, "   b\n")],
   ["a List as kubectl prints it", filled("apiVersion: v1\nkind: List\nitems:\n", listItem(), "")],
   ["blank lines", filled(`${configMap}  a: b\n`, "\n")],
@@ -74,6 +89,30 @@ export const largeTexts: ReadonlyMap<string, string> = new Map([
     numbered(400, (at) => `---\n${ordinary().replace("name: x", `name: x${at}`)}    x: on\n`),
   ],
 ]);
+
+function definedField(): string {
+  return `  - name: v1
+    schema:
+      openAPIV3Schema:
+        description: |-
+          What this is about, in Markdown:
+
+              with: an example
+        properties:
+          port:
+            description: "Of match: a number\\nor a name, e.g. the following:\\n\\n\\tmatch:\\n\\t\\
+              \\ headers:\\n\\t\\  - name: \\"version\\"\\n\\nand *no* more."
+            anyOf:
+            - type: integer
+            - type: string
+            pattern: ^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE])?$
+            x-kubernetes-validations:
+            - message: 'must be one of: a, b'
+              rule: '!has(self.a) || self.all(it, it != "b")'
+            enum: [on, off]
+            x-kubernetes-int-or-string: true
+`;
+}
 
 function ordinary(): string {
   return `apiVersion: apps/v1
