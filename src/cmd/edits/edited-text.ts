@@ -172,10 +172,7 @@ const dashAt = (text: string, offset: number): string | null => /^( *)- +$/.exec
 const rangeOf = (node: unknown): readonly [number, number, number] | null =>
   isPair(node) ? null : ((node as Node | null | undefined)?.range ?? null);
 
-/**
- * A value as block YAML for people, line by line and without line ends: as `emitYaml` writes it, but a text of several
- * lines stands as one (`|`), below a key or a dash. A list in a mapping is indented.
- */
+/** A value as block YAML, line by line: as `emitYaml` writes it, but texts of several lines stand as `|` blocks. */
 export function yamlLines(value: Json): readonly string[] {
   if (Array.isArray(value) && value.length > 0)
     return value.flatMap((it: Json) => yamlLines(it).map((line, at) => (at === 0 ? `- ${line}` : indented(line))));

@@ -29,9 +29,8 @@ export interface FinishedDocuments {
 const runsKept = 3;
 
 /**
- * Documents that are no longer needed, by the record: ended runs, processed evictions, answers that do not count or have
- * no request any longer, and confirmations that were judged and are not being carried out. The last three runs of each
- * placement stay, and those that a rollback needs.
+ * Documents that the record no longer needs: ended runs, but for each placement's last three and what a rollback needs;
+ * processed evictions; idle answers; confirmations that were judged and are not being carried out.
  */
 export function finishedDocuments(ledger: Ledger, tree: SourceTree): FinishedDocuments {
   const { find, files } = tree;
@@ -83,9 +82,8 @@ const inNamespace = (namespace: string | null, name: unknown): string =>
 const wantedEviction = ({ name }: EvictionRecord): WantedDocument => ({ kind: evictionKind, namespace: null, name });
 
 /**
- * Answers without effect: to requests of ended runs and, of those that were read, the ones that do not count or whose
- * request is no longer recorded. Its digest never comes back: it contains a nonce. An unread answer may be to a newer
- * request.
+ * Answers without effect: to ended runs or, of those that were read, ones that do not count or whose request is gone,
+ * for good: its digest contains a nonce. An unread answer may be to a newer request.
  */
 function idleApprovals(ledger: Ledger, { files, wasRead }: SourceTree): readonly FoundDocument[] {
   const asks = requestsIn(ledger);

@@ -94,10 +94,7 @@ function scalarAt(document: Document, ...path: readonly string[]): string | null
 /** What is left of a file: its text, or nothing at all. */
 type Remainder = { readonly kind: "text"; readonly text: string } | { readonly kind: "nothing" };
 
-/**
- * A file without some of its documents, given by their places, and every other byte as somebody wrote it. Null when that
- * cannot be cut out: what is left would not say what it said.
- */
+/** A file without the documents at these places, every other byte kept; null when that cannot be cut out. */
 export function withoutDocuments(text: string, doomed: ReadonlySet<number>): Remainder | null {
   const documents = documentsIn(text);
   if (documents.length === 0) return null;

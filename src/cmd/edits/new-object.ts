@@ -71,8 +71,7 @@ interface RunSubject {
 }
 
 /**
- * What is wrong with the placement or the strategy that a run is to name: it is not there, or not made for runs. Null
- * when nothing is. A run that named them all the same would wait, or fail for good
+ * What is wrong with the placement or strategy of a run, which would wait or fail for good; null when nothing is
  * (`intent/README.md#rules-decidable-here`).
  */
 export function runObjection(files: NamedFiles, { namespace, placement, strategy }: RunSubject): Objection | null {

@@ -202,10 +202,7 @@ export interface FirstTrust {
   readonly expires: Instant;
 }
 
-/**
- * The text of version 1: one root, and one rule for every pair that is approved. `readTrust` says whether it can be
- * used.
- */
+/** The text of version 1: one root, and a rule for every approved pair. `readTrust` says whether it can be used. */
 export function firstTrustText({ name, keys, openpgp, approves, expires }: FirstTrust): string {
   const rules = approves.length === 0 ? [{ placement: "*", stage: "*" }] : approves;
   const lines = yamlLines({

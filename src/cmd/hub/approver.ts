@@ -20,10 +20,7 @@ interface UnknownApprover {
   readonly fix: string;
 }
 
-/**
- * Finds who approves: the given principal, or the owner of Git's signing key by the trust file in force. Without a trust
- * file no signature is needed, and Git's user name is taken.
- */
+/** Who approves: the given principal, or the owner of Git's signing key; without a trust file, Git's user name. */
 export async function findApprover(
   options: Pick<HubOptions, "repo"> & { readonly as?: string },
   context: ApprovalContext | null,

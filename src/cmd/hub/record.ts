@@ -36,10 +36,7 @@ const patterns = {
   approvals: /^(?:namespaces\/(?<namespace>[^/]+)\/)?approvals\/(?<name>[^/]+)\.yaml$/,
 } as const;
 
-/**
- * KubeFleet's objects as the state branch holds them; those of one placement, cluster or run when a key is given:
- * `name`, or `namespace/name`.
- */
+/** The state branch's objects of a kind; with a key (`name`, or `namespace/name`), only those of that one. */
 export async function recordedObjects(
   repository: Repository,
   head: Commit,
@@ -112,10 +109,7 @@ interface RecordPosition extends Heads {
   readonly now: Instant;
 }
 
-/**
- * Prints to stderr how old the shown record is, and whether the source branch has moved on since. The time
- * is that of the state commit, by its writer's clock. Prints nothing if there is no record.
- */
+/** Prints the record's age, by the state commit's time, and whether the source branch moved on; nothing without one. */
 export async function printRecordAge(
   repository: Pick<Repository, "firstParents">,
   seen: RecordPosition,
@@ -135,9 +129,7 @@ export function recordAgeText({ source, sourceCommit, branch, now }: RecordPosit
   return `${when} ${from}${isBehind ? `; ${branch} is at ${short(source)}, which no pass has recorded yet` : ""}`;
 }
 
-/**
- * In the largest unit of which there are two. Commits carry whole seconds, and clocks differ: what seems to come is now.
- */
+/** In the largest unit of which there are two; what seems to come is now, since commits carry whole seconds. */
 function agoText(age: DurationMs): string {
   const units = [
     [86_400_000, "d"],
@@ -162,10 +154,7 @@ export const readRecordedState = async (options: HubOptions, environment: Enviro
 export const stateIn = async (repository: Repository): Promise<State> =>
   readStateBranch(repository, (await repository.heads()).state);
 
-/**
- * The recorded ledger of the fleet whose files are in a folder, if it is available locally: from the state branch there,
- * or as last fetched from `origin`, by the default branch names. Empty if it cannot be read.
- */
+/** The ledger of the fleet in a folder: the state branch there, or as last fetched; empty if it cannot be read. */
 export async function findLedgerNear(folder: string, environment: Environment): Promise<Ledger> {
   try {
     const { name: repo } = await openWorkTree({ repo: folder });

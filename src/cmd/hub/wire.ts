@@ -24,10 +24,7 @@ export interface HubOptions {
   readonly git: "auto" | "iso" | "program";
   /** Where mirrors of remote repositories are kept; null: the user's cache folder. */
   readonly cache: string | null;
-  /**
-   * The page of the repository on its forge, where reviews are looked up; null: GitHub, for a hub there; absent:
-   * nowhere.
-   */
+  /** The repository's page on its forge, where reviews are; null: GitHub, for a hub there; absent: nowhere. */
   readonly forge?: string | null;
   /** Signs what is committed to the state branch; absent: nobody does. */
   readonly sign?: (payload: Uint8Array) => string;
@@ -137,10 +134,7 @@ export async function openHub(hub: HubOptions, environment: Environment): Promis
   });
 }
 
-/**
- * The hub for a command that only reads: in a clone without the state branch, the remote-tracking branch is used, with a
- * note that it is as old as the last fetch.
- */
+/** The hub to read from: a clone without the state branch reads what was last fetched of it, and a note says so. */
 export async function readableHub<T extends HubOptions>(hub: T, { err }: Pick<Terminal, "err">): Promise<T> {
   const { stateBranch } = hub;
   const fetched = hub.repo === null ? null : await fetchedBranch(hub.repo, stateBranch);
@@ -165,9 +159,7 @@ export async function openRecord(hub: HubOptions, environment: Environment): Pro
   return openHub({ ...hub, repo: origin }, environment);
 }
 
-/**
- * Opens the record that the reconciler of a work tree's commits writes: at its remote `origin`, or there if it has none.
- */
+/** Opens the record that a work tree's reconciler writes: at its remote `origin`, or there if it has none. */
 export async function openReconcilerRecord(hub: HubOptions, environment: Environment): Promise<Repository> {
   const origin = hub.repo === null ? null : await originOf(hub.repo);
   return openHub(origin === null ? hub : { ...hub, repo: origin }, environment);

@@ -73,9 +73,7 @@ export const interruptionLines = (receipts: readonly Receipt[]): readonly string
     interrupted === null ? [] : [`stuck: ${cluster}: ${oneLine(interrupted)}`],
   );
 
-/**
- * That somebody asked for what nothing is recorded of, and what they may have meant. `what` ends with what they typed.
- */
+/** That nothing is recorded of `what`, which ends with what was typed, and what may have been meant. */
 export function unknownText(what: string, known: readonly string[]): string {
   const meant = didYouMean(what.split(" ").at(-1) ?? "", known, "");
   const recorded = `recorded are: ${known.length === 0 ? "none" : someNames(known)}`;

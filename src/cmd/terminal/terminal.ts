@@ -21,9 +21,7 @@ export function encoded(value: Json, format: Exclude<Format, "text">): string {
   return `${JSON.stringify(value, (_, it) => (typeof it === "bigint" ? Number(it) : it), 2)}\n`;
 }
 
-/**
- * A table for people, as kubectl prints them: columns padded to their widest cell, three spaces between, no borders.
- */
+/** A table as kubectl prints them: columns padded to their widest cell, three spaces between, no borders. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows.map((row) => row.map(oneLine))];
   const widths = header.map((_, at) => Math.max(...all.map((it) => width(it[at] ?? ""))));

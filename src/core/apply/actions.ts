@@ -23,17 +23,12 @@ type Reached = Extract<Observation, { kind: "reached" }>;
 export interface LiveComparison {
   readonly placement: PlacementKey;
   readonly binding: Binding;
-  /**
-   * Renders the binding's target; called only when something may have to be written. Null: it cannot be rendered now.
-   */
+  /** Renders the binding's target, if something may have to be written; null: it cannot be rendered now. */
   readonly render: () => readonly RenderedManifest[] | null;
   readonly member: Reached;
   /** Whether the removal of the object waits for a confirmation. */
   readonly isHeld: (key: ObjectKey) => boolean;
-  /**
-   * The objects of others whose deletion with a Namespace or CustomResourceDefinition was confirmed; null without a
-   * confirmation.
-   */
+  /** Others' objects whose deletion with a Namespace or definition was confirmed; null without a confirmation. */
   readonly confirmedOthers: (key: ObjectKey) => readonly ForeignObject[] | null;
   readonly applyStrategy: ApplyStrategy;
   readonly now: Instant;
@@ -69,10 +64,7 @@ export function placementActions(comparison: LiveComparison): PlacementActions |
 /** Always all of it: only the claim shows whether the inventory still knows the placement (`apply/README.md#f-43`). */
 const leavingIds = ({ leaving }: Binding): PlacementActions["recover"] => leaving.map((it) => it.id);
 
-/**
- * A quick test whether nothing has to be done for a binding: it is not admitted yet, or its member carries exactly its
- * target.
- */
+/** A quick test whether nothing has to be done: not admitted yet, or the member carries exactly the target. */
 export function isUpToDate(
   look: Pick<LiveComparison, "placement" | "binding" | "member" | "now" | "patience">,
 ): boolean {
@@ -176,10 +168,7 @@ function departures(
   return { remove, forget };
 }
 
-/**
- * Gone, recreated by somebody else, or without our mark: whatever is there now is theirs (`plan/README.md#d-1`). An
- * incomplete list proves nothing.
- */
+/** Gone, recreated or without our mark: not ours (`plan/README.md#d-1`). An incomplete list proves nothing. */
 function isGone({ member, placement }: LiveComparison, key: ObjectKey, entry: InventoryEntry): boolean {
   const live = member.objects.get(key);
   if (live === undefined) return !member.unlisted.has(kindKey(objectIdOf(key)));
@@ -215,8 +204,7 @@ function isDue(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry
 }
 
 /**
- * An adopted object is released, unless the placement said otherwise when this was decided, or a confirmation does
- * (`apply/README.md#takeover`).
+ * An adopted object is released, unless the placement or a confirmation says otherwise (`apply/README.md#takeover`).
  */
 function departure(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry): ObjectRemoval {
   const { binding } = comparison;

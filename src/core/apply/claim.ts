@@ -32,10 +32,7 @@ export function isOutdatedAction(action: PlacementActions, actions: ClusterActio
   return there !== undefined && inventory.epoch === actions.epoch && there.sequence > action.sequence;
 }
 
-/**
- * The inventory with the changes made. A placement of which nothing is left stays as a tombstone: its sequence goes on
- * refusing whoever still wants to write what was removed.
- */
+/** The inventory with the changes. A placement with nothing left stays as a tombstone: its sequence still fences. */
 export function withChanges(
   inventory: Inventory,
   changes: InventoryChanges,

@@ -4,10 +4,8 @@ import type { LiveObject, Observation } from "../model/observation.ts";
 import type { PlacementKey } from "../model/value.ts";
 
 /**
- * Placements of which a member has anything that has to be looked at: an object that is not live as it was applied, is
- * not available, is being deleted, was taken over or was repaired.
- *
- * Of nearly all placements on nearly all members nothing is, and then nobody has to go through their objects again.
+ * Placements of which a member has something to look at: not live as applied, not available, being deleted, taken over
+ * or repaired. Nearly always there are none, and nobody goes through their objects again.
  */
 export const disturbedPlacements = remembered(
   ({ inventory, objects }: Extract<Observation, { kind: "reached" }>): ReadonlySet<PlacementKey> => {

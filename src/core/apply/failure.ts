@@ -7,10 +7,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/**
- * The outcome of one more failed attempt. Tried again after 5, 10, 20 … seconds, at most 15 minutes;
- * a message is cut at 512 characters, because it is kept in the member and in the state branch.
- */
+/** A failed attempt: retried after 5, 10, 20 … seconds, at most 15 minutes; messages are cut at 512 characters. */
 export function failedOutcome({ code, message }: Failure, before: Outcome | null, now: Instant): Outcome {
   const attempts = (before?.kind === "failed" ? before.attempts : 0) + 1;
   const retryAt = later(now, pauseAfter(attempts));

@@ -1,9 +1,7 @@
 import type { Repairs } from "../model/inventory.ts";
 import { type DurationMs, type Instant, later, minutes, seconds } from "../model/value.ts";
 
-/**
- * So many repairs within {@link window} are a fight; it is over once a repair lasts that long (`apply/README.md#f-41`).
- */
+/** So many repairs within {@link window} are a fight, until one lasts that long (`apply/README.md#f-41`). */
 const fightFrom = 3;
 const window = minutes(10);
 

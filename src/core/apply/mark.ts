@@ -34,10 +34,7 @@ export function marked(manifest: Manifest, write: Write): Manifest {
   };
 }
 
-/**
- * A placement's key as a label value. A label cannot hold a slash, and placement names hold no dots, so `team/web` is
- * `team.web`; what does not fit into 63 characters is cut and told apart by a hash.
- */
+/** A placement's key as a label value: `team/web` is `team.web`; beyond 63 characters it is cut, with a hash. */
 export function markOf(placement: PlacementKey): string {
   const text = placement.replace("/", ".");
   return text.length <= 63 ? text : `${text.slice(0, 54)}-${digestOfText(placement).slice(0, 8)}`;
@@ -97,10 +94,7 @@ export function unmarkPatch(live: Manifest, manager: string): readonly JsonObjec
   ];
 }
 
-/**
- * An empty list would leave the managed fields unchanged; a list of one empty entry resets them (Kubernetes,
- * server-side apply).
- */
+/** An empty list would change nothing; a list of one empty entry resets the managed fields (server-side apply). */
 function managedFieldsPatch(before: number, after: readonly JsonObject[]): readonly JsonObject[] {
   if (before === after.length) return [];
   return [{ op: "replace", path: "/metadata/managedFields", value: after.length === 0 ? [{}] : after }];

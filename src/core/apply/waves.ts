@@ -1,10 +1,8 @@
 import { kindKey, type ObjectId } from "../model/manifest.ts";
 
 /**
- * The wave in which an object is applied: what others need comes first (`apply/README.md#waves`).
- *
- * Custom resources and every kind that the table does not name come last, so a definition always precedes its
- * resources.
+ * The wave in which an object is applied (`apply/README.md#waves`). Kinds that the table does not name come last, so
+ * that a definition always precedes its resources.
  */
 export const waveOf = (id: Pick<ObjectId, "group" | "kind">): number => waves.get(kindKey(id)) ?? lastWave;
 

@@ -20,10 +20,7 @@ export interface StateCommit {
   readonly isForward: boolean;
 }
 
-/**
- * What a commit has to repeat from the one before, whatever it decides (`trust/README.md#our-own-commits`). `before` is
- * null for a root.
- */
+/** What a commit has to repeat from the one before, null for a root (`trust/README.md#our-own-commits`). */
 export function* auditChain(it: StateCommit, before: Ledger | null, after: Ledger): Generator<AuditFinding> {
   const finding = (what: string): AuditFinding => ({ check: "chain", subject: { kind: "ledger" }, what });
   if (it.parents > 1) yield finding("has several parents, and flotilla never merges");
@@ -109,10 +106,7 @@ export const namesMachines = ({ principals }: Pick<Trust, "principals">): boolea
     (it) => !it.isHuman && it.sshKeys.length + it.sshAuthorities.length + it.openPgp.size > 0,
   );
 
-/**
- * Why the signature of a state commit does not count; null when it is of a machine that the trust file lists
- * (`trust/README.md#our-own-commits`). People sign approvals and machines sign state: neither may do the other's work.
- */
+/** Why a state commit's signature does not count; null for a listed machine's (`trust/README.md#our-own-commits`). */
 export function stateSignerObjection(
   signature: SignatureFact,
   trust: Pick<Trust, "principals" | "revocations"> | null,

@@ -131,9 +131,7 @@ const isAtLeast = (told: Authors, found: Authors): boolean =>
   found.principals.every((it) => told.principals.includes(it)) && told.unknown >= found.unknown;
 
 /**
- * The world with the forge reviews that its writer recorded: they cannot be fetched again years later, nor offline.
- *
- * Taken only for files that needed a forge; everything else that makes them count is verified.
+ * The world with the forge reviews that its writer recorded, for files that needed one: nobody can fetch them again.
  */
 export function withRecordedReviews(world: World, { answers }: Ledger): World {
   const questions = reviewsToAsk(world);

@@ -87,10 +87,7 @@ function auditSubjectOf(subject: DefectSubject): AuditSubject {
   }
 }
 
-/**
- * A ledger read from files, in which everything equal to the world's ledger is also identical (`===`), as the planner
- * would have left it. Checks go by identity.
- */
+/** A ledger read from files, with the world's identities (`===`) where it says the same: checks go by identity. */
 export function aligned(after: Ledger, world: World): Ledger {
   const [trust, answers] = [trustIn(after, world), answersIn(after, world)];
   return { ...after, trust, answers, runs: runsIn(after, world), placements: placementsIn(after, world) };

@@ -118,10 +118,7 @@ function radius(told: Forecast): string {
   return `blast radius: ${quantity(worst.clusters.length, "cluster")} not available at once, ${span}: ${someNames(worst.clusters)}`;
 }
 
-/**
- * A sentence with its instants relative to the start; earlier ones stay as they are. Sentences have whole seconds, so
- * the second of the start counts as the start.
- */
+/** A sentence with its instants relative to the start, to the second; earlier ones stay as they are. */
 const relative = (text: string, start: Instant): string =>
   text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (written) => {
     const at = instantOf(written);

@@ -119,11 +119,7 @@ interface Approving {
   readonly approveAfter: DurationMs | null;
 }
 
-/**
- * The ledger with the approvals that are given by `now`, for runs of the forecast's placement.
- *
- * They are accepted without being judged: a forecast does not ask whether they count.
- */
+/** The ledger with the approvals given by `now` for the placement's runs, accepted without being judged. */
 function withApprovals(ledger: Ledger, now: Instant, approving: Approving): Ledger {
   const runs = new Map<RunKey, RunRecord>();
   let isNews = false;

@@ -7,12 +7,7 @@ import type { Health, LiveObject, Observation } from "../model/observation.ts";
 import type { ClusterActions, PlacementActions, RenderedManifest } from "../model/plan.ts";
 import { type ClusterName, type DurationMs, earliest, type Instant, later } from "../model/value.ts";
 
-/**
- * A simulated member: what it would report, and how it changes over time.
- *
- * It carries out actions at once and completely, and knows only what the ledger says of it: changes by others are not
- * forecast.
- */
+/** A simulated member: it knows what the ledger says, and does at once what it is told; others change nothing. */
 export interface VirtualMember {
   readonly name: ClusterName;
   readonly seen: Observation;
@@ -70,10 +65,7 @@ interface ApplyTiming {
   readonly landing: DurationMs;
 }
 
-/**
- * The member after its actions: its inventory and objects, as the contract of
- * `core/model/plan.ts` has it. Unchanged objects keep their health.
- */
+/** The member after its actions, as `core/model/plan.ts` has it. Unchanged objects keep their health. */
 export function afterActions(member: VirtualMember, actions: ClusterActions, landing: ApplyTiming): VirtualMember {
   const { seen } = member;
   if (seen.kind !== "reached") return member;

@@ -14,10 +14,7 @@ import {
   untrackable,
 } from "./verdicts.ts";
 
-/**
- * A Service is available once it has its address: inside the cluster, or outside for a load balancer
- * (`health/README.md#v-07`, `#v-08`, `#v-09`).
- */
+/** A Service is available with its address, inside or outside (`health/README.md#v-07`, `#v-08`, `#v-09`). */
 export function serviceHealth(live: Manifest): Health {
   const type = textOf(memberAt(live, "spec", "type")) ?? "ClusterIP";
   if (type === "LoadBalancer") return loadBalancerHealth(live);
@@ -67,10 +64,7 @@ export function autoscalerHealth(live: Manifest): Health {
   return progressing(conditionText("ScalingActive", active));
 }
 
-/**
- * A CustomResourceDefinition is available when the member serves it under the names it asks for
- * (`health/README.md#v-12`).
- */
+/** A CustomResourceDefinition is available when it is served under its names (`health/README.md#v-12`). */
 export function definitionHealth(live: Manifest): Health {
   for (const type of ["NamesAccepted", "Established"]) {
     const condition = liveCondition(live, type);

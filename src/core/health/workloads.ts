@@ -33,10 +33,7 @@ export function deploymentHealth(live: Manifest): Health {
   return progressing(`${ready} of ${wanted} replicas are available, ${updated} updated${missing}`);
 }
 
-/**
- * A StatefulSet is available when its replicas are, and all of them are of the latest revision
- * (`health/README.md#v-05`).
- */
+/** A StatefulSet is available when its replicas are, all of the latest revision (`health/README.md#v-05`). */
 export function statefulSetHealth(live: Manifest): Health {
   if (!isObserved(live)) return notObserved;
   const wanted = integerAt(live, ["spec", "replicas"], 1);
@@ -48,10 +45,7 @@ export function statefulSetHealth(live: Manifest): Health {
   return progressing(`${ready} of ${wanted} replicas are available, ${updated} updated`);
 }
 
-/**
- * A DaemonSet is available when every node that should run it does, updated. No matching node at all will do
- * (`health/README.md#v-06`).
- */
+/** A DaemonSet is available when every matching node, if any, runs it updated (`health/README.md#v-06`). */
 export function daemonSetHealth(live: Manifest): Health {
   if (!isObserved(live)) return notObserved;
   const wanted = integerAt(live, ["status", "desiredNumberScheduled"]);

@@ -155,10 +155,7 @@ function ruleProblems({ spec }: Pick<Override, "spec">, { clusters }: AdviceCont
   });
 }
 
-/**
- * One note about all Secrets in plain text; null where there are none. Whoever can read the repository or its state
- * branch, which has every file and what each cluster gets, can read them.
- */
+/** One note about all Secrets in plain text, which whoever can read a branch can read; null without any. */
 export function secretsNote({ objects }: Pick<Intent, "objects">): Problem | null {
   const secrets = [...objects.values()].filter(
     ({ id, manifest }) =>

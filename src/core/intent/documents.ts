@@ -189,10 +189,7 @@ const notAnObject = note(
   "keep such files outside the roots, or in a folder whose name begins with a dot",
 );
 
-/**
- * The documents of a file that decisions rest on, in its order: without approvals, confirmations and what is not an object.
- * Null where something in it may be any object.
- */
+/** A file's documents that decisions rest on, without approvals and confirmations; null where one may be any object. */
 export function pastDocuments({ documents }: DecodedFile): readonly PastDocument[] | null {
   if (documents.some((it) => it.kind === "unidentified")) return null;
   return documents.flatMap((it) => {

@@ -91,11 +91,7 @@ function nameless(value: Json): DocumentIdentity {
 const unreadable = (at: JsonPath, message: string, fix: string) =>
   ({ kind: "unreadable", problem: error("FLT1401", at, message, fix), said: null }) as const;
 
-/**
- * The problem with a file of another tool that only looks like an object; null for any other file.
- *
- * Such files have no name, and would otherwise hold every deletion of the fleet as objects that cannot be identified.
- */
+/** The problem with another tool's file that looks like an object without a name; null for any other file. */
 export function otherToolProblem(value: Json): FieldProblem | null {
   const apiVersion = textOf(member(value, "apiVersion"));
   const kind = textOf(member(value, "kind"));
@@ -121,11 +117,7 @@ const kubeconfig = error(
   "remove it, rotate the credentials in it, and give the kubeconfig to the process instead",
 );
 
-/**
- * The problem with a document that is encrypted with SOPS; null for any other.
- *
- * Its `sops` metadata may be missing while its values are still encrypted: they would pass for strings, or for bad base64.
- */
+/** The problem with a document encrypted with SOPS, also where its `sops` metadata is missing; null for others. */
 export function sopsProblem(value: Json): FieldProblem | null {
   if (isObject(member(value, "sops"))) return encrypted;
   const texts = ["data", "stringData"].flatMap((field) => Object.values(member(value, field) ?? {}));

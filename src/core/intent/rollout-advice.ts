@@ -90,8 +90,7 @@ function unknownPlacementProblem(key: string, known: AdviceContext["placements"]
 const shown = 3;
 
 /**
- * What would end a run whose placement picks the clusters in question: `intent/README.md#v-ur-10`, `#v-ur-11`
- * (`rollout/README.md#b-20`).
+ * What would end a run that picks these clusters (`intent/README.md#v-ur-10`, `#v-ur-11`, `rollout/README.md#b-20`).
  */
 export function strategyAdvice({ stages }: Omit<UpdateStrategy, "source">, { clusters }: AdviceContext): FieldProblems {
   const twice = new Map<number, ClusterName[]>();

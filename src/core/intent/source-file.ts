@@ -9,10 +9,7 @@ import { confirmationPath } from "./kinds/deletion-confirmation.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
 import { trustPath } from "./trust/trust-file.ts";
 
-/**
- * A file of a commit. Whoever reads one commit after the other gives the same object (`===`) while path and blob are the
- * same, so that what was made of it is found again.
- */
+/** A file of a commit; the same object (`===`) while path and blob are, so that what was made of it is found. */
 export interface SourceFile {
   readonly path: string;
   readonly blob: BlobId;
@@ -91,10 +88,7 @@ const pathFacts = remembered(({ path, kind }: SourceFile): PathFacts => {
   };
 });
 
-/**
- * Links and submodules, and paths that some systems cannot hold (`yaml/README.md#b-30` … `#b-33`). `files` are ordered
- * by path.
- */
+/** Links, submodules and paths that some systems cannot hold (`yaml/README.md#b-30` … `#b-33`). Ordered by path. */
 export function pathProblems(files: readonly SourceFile[], roots: readonly string[]): readonly Problem[] {
   const problems: Problem[] = [];
   const first = new Map<string, string>();

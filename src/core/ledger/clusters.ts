@@ -32,10 +32,7 @@ export const clusterCodec = documentOf<ClusterRecord>(
   },
 );
 
-/**
- * The text of a cluster's file. Labels and spec are its MemberCluster's, for the reader: the record counts and digests them
- * and does not hold them. A cluster whose MemberCluster is gone has an empty spec.
- */
+/** The text of a cluster's file. Labels and spec are its MemberCluster's, for the reader; empty once that is gone. */
 export const clusterText = (record: ClusterRecord, file: MemberCluster | null): string =>
   emitYaml(
     clusterCodec.write(record, {

@@ -63,10 +63,7 @@ export function withEntries<K extends string, V>(
   return isSame ? before : new Map([...next].sort(([a], [b]) => compareText(a, b)));
 }
 
-/**
- * The intent with every member of an earlier one that says the same; the earlier one itself when all of them do. Whoever
- * reads it decides by identity what has changed.
- */
+/** The intent with every member of an earlier one that says the same; the earlier one itself when all do. */
 export function reuseIntent(before: Intent | null, after: Intent): Intent {
   if (before === null) return after;
   const next: Record<string, unknown> = { ...after };

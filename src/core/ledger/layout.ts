@@ -1,8 +1,7 @@
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { BlobId, ClusterName, PlacementKey, RunKey } from "../model/value.ts";
 
-// Where everything stands on the state branch: the picture in `src/README.md#the-state-branch`. Folders end with a
-// slash.
+// Where everything stands on the state branch (`src/README.md#the-state-branch`). Folders end with a slash.
 
 /** One change of the state branch. What is not named stays as it is. */
 export type StateEdit =
@@ -99,9 +98,7 @@ export const runPlanPath = (run: RunKey): string => `${runFolder(run)}plan.yaml`
 export const approvalRequestPath = (namespace: string | null, name: string): string =>
   `${namespace === null ? "" : `namespaces/${namespace}/`}approvals/${name}.yaml`;
 
-/**
- * KubeFleet's name for a gate's request (`trust/README.md#the-request`); no two are the same, as stages have no dash.
- */
+/** KubeFleet's name for a gate's request (`trust/README.md#the-request`); unique, as stages have no dash. */
 export const approvalRequestName = (run: string, when: "before" | "after", stage: string): string =>
   `${run}-${when}-${stage}`;
 

@@ -39,9 +39,8 @@ export const runRequests = (run: RunRecord): readonly ApprovalRequestOutput[] =>
   );
 
 /**
- * The request for a placement's change of what is protected, as long as the change stands; none before it is asked for.
- *
- * KubeFleet's kind wants a rollout and a stage: here they are the placement, and `change`.
+ * The request for a placement's protected change, as long as that stands. For KubeFleet's kind, the placement is the
+ * rollout, and `change` the stage.
  */
 export function changeRequests(record: PlacementRecord): readonly ApprovalRequestOutput[] {
   const { change, namespace } = record;

@@ -162,10 +162,7 @@ interface LeaveGroup {
   readonly release: readonly ObjectKey[];
 }
 
-/**
- * What leaves which clusters, and how: clusters that lose the same in the same way stand together, so that a placement on a
- * hundred clusters is one entry.
- */
+/** What leaves which clusters, and how: those that lose the same in the same way are one entry. */
 export const changedLeaves: Codec<Leaves> = converted(
   listIfAny(
     object<LeaveGroup>({
@@ -257,10 +254,7 @@ export function placementText(record: PlacementHead, { index, selected, rows }: 
   return emitYaml({ ...document, status });
 }
 
-/**
- * The text of `placement.yaml` without its rows, which are most of it and say nothing that the bindings do not say.
- * A text in which anything else comes after the rows is left as it is.
- */
+/** `placement.yaml` without its rows, which repeat the bindings; as it is if anything comes after them. */
 export function withoutRows(text: string): string {
   const start = text.indexOf(rowsLine);
   if (start < 0) return text;

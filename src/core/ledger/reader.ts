@@ -20,10 +20,8 @@ interface LedgerReader {
 }
 
 /**
- * Reads the files that changed on top of `before`; null: the files are all there are.
- *
- * What reads as it was keeps its identity at every level, as the ledger promises: somebody else's commit, or one of ours
- * whose answer got lost, costs what it changed.
+ * Reads the files that changed on top of `before`; null: the files are all there are. What reads as it was keeps its
+ * identity at every level, so that somebody else's commit costs what it changed.
  */
 export function ledgerReader(before: Ledger | null): LedgerReader {
   const reading = newReading();
@@ -36,10 +34,8 @@ export function ledgerReader(before: Ledger | null): LedgerReader {
 }
 
 /**
- * The ledger that stands in `files`, path → text: the record of the state branch, in any order.
- *
- * The inverse of `stateEdits`. Output and unknown files are passed over. A file that cannot be read, or that is
- * missing beside others, makes the whole unreadable: nobody decides upon a record with holes.
+ * The ledger in `files`, path → text, in any order: the inverse of `stateEdits`. Output and unknown files are passed
+ * over; one that is missing or cannot be read makes the whole unreadable.
  */
 export function readLedger(files: Iterable<readonly [string, string]>): LedgerRead {
   const reader = ledgerReader(null);
@@ -156,9 +152,8 @@ const bySnapshot = (a: OverrideSnapshot, b: OverrideSnapshot): number =>
   compareText(a.namespace ?? "", b.namespace ?? "") || compareText(a.override, b.override) || a.index - b.index;
 
 /**
- * A run put together from the files that changed and the run as it was; null when its files are gone.
- *
- * A plan that is not the one that `run.yaml` was written for is wrong: what was approved is that one.
+ * A run put together from changed files and the run as it was; null when its files are gone. A plan that `run.yaml` was
+ * not written for is wrong: what was approved is that one.
  */
 function runRead(parts: RunParts, old: RunRecord | null, fail: Fail): RunRecord | null {
   const head = parts.head === undefined && old !== null ? { ...old, planRoot: old.plan?.root ?? null } : parts.head;

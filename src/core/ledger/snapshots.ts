@@ -78,10 +78,7 @@ const snapshotResource = object<SnapshotResource>({
   digest,
 });
 
-/**
- * `resource-snapshots/<index>/snapshot.yaml`: KubeFleet's ResourceSnapshot, whose `selectedResources` point at the objects, in
- * the files and documents of a source commit, instead of copying them.
- */
+/** KubeFleet's ResourceSnapshot, whose `selectedResources` point into files of a source commit. */
 export const resourceSnapshotCodec = documentOf<ResourceSnapshot>(
   { kind: "ResourceSnapshot" },
   {

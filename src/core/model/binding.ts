@@ -4,19 +4,13 @@ import type { ObjectId, VersionedId } from "./manifest.ts";
 import type { ApplyStrategy } from "./placement.ts";
 import type { ClusterName, Commit, Digest, Instant, Labels, Sequence } from "./value.ts";
 
-/**
- * One placement on one cluster: KubeFleet's binding (`rollout/README.md#the-binding`), with what the member last told
- * us.
- */
+/** One placement on one cluster: KubeFleet's binding (`rollout/README.md#the-binding`), and what the member told us. */
 export interface Binding {
   readonly cluster: ClusterName;
   /** `<placement ≤ 26>-<cluster ≤ 27>-<8 hex of a hash of both>` (`schedule/README.md#a-40`). */
   readonly name: string;
   readonly uid: string;
-  /**
-   * Counts changes of what KubeFleet keeps in the spec: state, policy snapshot, decision, target; one more for
-   * deletion.
-   */
+  /** Counts changes of state, policy snapshot, decision and target (KubeFleet's spec); one more for deletion. */
   readonly generation: number;
   readonly state: "Scheduled" | "Bound" | "Unscheduled";
   /** The state an Unscheduled binding returns to when its cluster is picked again. */
@@ -27,20 +21,14 @@ export interface Binding {
   readonly target: Target | null;
   /** Removal was admitted: everything goes; the binding goes when the member has confirmed. */
   readonly removal: Removal | null;
-  /**
-   * Objects that earlier targets had and this one has not, until the member has confirmed that they are gone.
-   * When everything goes, the target's own objects stand here too.
-   */
+  /** Objects of earlier targets until the member confirms they are gone; when everything goes, the target's too. */
   readonly leaving: readonly PendingRemoval[];
   /** What the member said of the current target; null until it said anything. */
   readonly facts: BindingFacts | null;
   readonly conditions: readonly Condition[];
 }
 
-/**
- * Everything that determines what a cluster carries, frozen when rollout admits it (`render/README.md#c-21`, `#c-22`,
- * `#c-28`).
- */
+/** What a cluster carries, frozen when rollout admits it (`render/README.md#c-21`, `#c-22`, `#c-28`). */
 export interface Target {
   readonly resourceIndex: number;
   /** Names of cluster-scoped override snapshots, sorted. */
@@ -87,9 +75,7 @@ export interface BindingFacts {
   /** The target's sequence these facts are about. Facts about another one are stale and count as absent. */
   readonly sequence: Sequence;
   readonly applied: "pending" | "applied" | "failed";
-  /**
-   * Of all objects together: failed beats progressing beats untrackable beats available. Progressing while not applied.
-   */
+  /** Of all objects: failed beats progressing beats untrackable beats available. Progressing while not applied. */
   readonly phase: "available" | "untrackable" | "progressing" | "failed";
   /** When `applied` and `phase` became what they are. */
   readonly since: Instant;

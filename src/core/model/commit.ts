@@ -65,10 +65,7 @@ function latin1(raw: Uint8Array, start: number, end: number): string {
   return text;
 }
 
-/**
- * Facts about a signature, established by `shell/signature`. `core/trust` decides what they allow
- * (`trust/README.md#what-counts`).
- */
+/** Facts about a signature, by `shell/signature`; `core/trust` decides by them (`trust/README.md#what-counts`). */
 export type SignatureFact =
   | { readonly kind: "unsigned" }
   /** It verifies over exactly these bytes. */

@@ -19,10 +19,7 @@ export function conditionOf(conditions: readonly Condition[], type: string): Con
   return null;
 }
 
-/**
- * The conditions for `verdicts`, in their order, each with the time at which its status last changed; other types are
- * dropped. Gives back `before` itself when nothing differs.
- */
+/** The conditions for `verdicts`, each with the time its status last changed; `before` itself if nothing differs. */
 export function settleConditions(
   before: readonly Condition[],
   verdicts: readonly Verdict[],

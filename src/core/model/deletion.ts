@@ -7,10 +7,7 @@ export interface ForeignObject extends ObjectId {
   readonly uid: string;
 }
 
-/**
- * Of more objects of others than these, nobody can judge: what holds them has to be emptied first
- * (`plan/README.md#d-3`).
- */
+/** More objects of others than these nobody can judge: they have to go first (`plan/README.md#d-3`). */
 export const maxForeignObjects = 50;
 
 /** What a member found of others in something that is to go, when it last looked. */
@@ -65,10 +62,7 @@ export interface ObjectFate {
   readonly fate: Fate;
 }
 
-/**
- * The guard on deletions (`plan/README.md#d-3`, `#d-4`): what one source commit may delete without asking, and what
- * waits. An object that stands in no unconfirmed set may go.
- */
+/** What a source commit may delete unasked, and what waits; anything else may go (`plan/README.md#d-3`, `#d-4`). */
 export interface DeletionLedger {
   /** Null before the first commit was accepted. */
   readonly bounds: AcceptedBounds | null;

@@ -6,25 +6,16 @@ import type { ClusterName, Labels } from "./value.ts";
 export interface FleetSpec {
   /** Folders that are read; empty means the whole tree but dot-folders. No trailing slash. */
   readonly roots: readonly string[];
-  /**
-   * The scheduler's profile: KubeFleet's exact behaviour, or the same with the fixes of
-   * `schedule/README.md#where-we-differ`.
-   */
+  /** KubeFleet's exact behaviour, or the same with the fixes of `schedule/README.md#where-we-differ`. */
   readonly profile: "default" | "kubefleet";
   /** Kubeconfig context per member, where it differs from the member's name. */
   readonly contexts: ReadonlyMap<ClusterName, string>;
   readonly guards: DeletionBounds;
-  /**
-   * Whether unsigned approvals count. Ignored for good once `trust/` exists or a trust anchor is given
-   * (`trust/README.md#what-counts`).
-   */
+  /** Ignored for good once `trust/` exists or a trust anchor is given (`trust/README.md#what-counts`). */
   readonly unsignedApprovals: "allow" | "deny";
 }
 
-/**
- * How many deletions one source commit may cause without confirmation (`plan/README.md#d-3`): the larger of number and
- * share.
- */
+/** Deletions that one source commit may cause unasked: the larger of number and share (`plan/README.md#d-3`). */
 export interface DeletionBounds {
   readonly objectsPerCluster: number;
   readonly percentPerCluster: number;

@@ -23,10 +23,7 @@ export interface History {
   readonly commits: ReadonlyMap<Commit, CommitFact>;
   /** `commits` is complete back to each of these; null: back to the beginning. */
   readonly beyond: ReadonlySet<Commit | null>;
-  /**
-   * The documents in files that those commits changed, by blob. A file that cannot be parsed has none: whoever changed
-   * it may have changed anything at its path.
-   */
+  /** The documents in changed files, by blob; none where a file cannot be parsed: anything may have changed there. */
   readonly documents: ReadonlyMap<BlobId, readonly PastDocument[]>;
   /** Why commits are missing, in words; null when none is. */
   readonly gap: string | null;

@@ -7,10 +7,8 @@ import type { UpdateRun, UpdateStrategy } from "./update-run.ts";
 import type { BlobId, ClusterName, Commit, Digest, PlacementKey, RunKey, StrategyKey } from "./value.ts";
 
 /**
- * Everything one commit of the repository asks for: decoded, defaulted, cross-checked, valid by construction.
- *
- * An object whose document cannot be used now is kept as it was last accepted; `holds` names it. Maps are ordered by
- * key.
+ * Everything one commit asks for, valid by construction; maps are ordered by key. An object whose document cannot be
+ * used now is kept as it was last accepted; `holds` names it.
  */
 export interface Intent {
   readonly commit: Commit;
@@ -35,15 +33,9 @@ export interface Intent {
   /** Digests that files under `approvals/deletions/` confirm (`plan/README.md#d-3`). */
   readonly confirmations: ReadonlySet<Digest>;
   readonly holds: readonly Hold[];
-  /**
-   * Why the absence of a held object is not a deletion, in words: a document that cannot be read may be it. Objects
-   * with an unusable document of their own are not in here.
-   */
+  /** Why a held object's absence is no deletion, in words; not of those with an unusable document of their own. */
   readonly suspects: ReadonlyMap<ObjectKey, string>;
-  /**
-   * Objects with an unusable document and no earlier version in force: a stricter release may reject what an earlier
-   * one accepted. Their absence above is not a deletion.
-   */
+  /** Objects with an unusable document and no version in force. Their absence above is not a deletion. */
   readonly unusable: ReadonlySet<ObjectKey>;
   /** Errors, warnings and notes of all files, ordered by path, line, column, code. */
   readonly problems: readonly Problem[];

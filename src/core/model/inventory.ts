@@ -12,9 +12,8 @@ import {
 } from "./value.ts";
 
 /**
- * What a member records about us, in ConfigMaps of `flotilla-system` (`apply/README.md#inventory-and-claims`).
- *
- * Invariant: it is a superset of what is live. An entry is written before its object, and removed after it.
+ * What a member records about us, in ConfigMaps (`apply/README.md#inventory-and-claims`): a superset of what is live,
+ * since an entry is written before its object, and removed after it.
  */
 export interface Inventory {
   /** Empty in a member that was never written to. */
@@ -23,16 +22,10 @@ export interface Inventory {
   readonly placements: ReadonlyMap<PlacementKey, InventoryPlacement>;
 }
 
-/**
- * How many removed placements a member records. A reconciler that was suspended for more removals than that is not
- * fenced off.
- */
+/** Removed placements that a member records: who was suspended for more removals is not fenced off. */
 export const maxTombstones = 200;
 
-/**
- * A removed placement stays as a tombstone without entries, so that its sequence still fences. The newest {@link
- * maxTombstones} are kept.
- */
+/** A removed placement stays as a tombstone whose sequence fences; the newest {@link maxTombstones} are kept. */
 export interface InventoryPlacement {
   /** The sequence of the binding's target that was last claimed here. An action with an older one is refused. */
   readonly sequence: Sequence;
@@ -87,20 +80,14 @@ export type Outcome =
       readonly kind: "lingering";
       readonly code: FailureCode;
       readonly message: string;
-      /**
-       * With `NamespaceNotEmpty`: the objects of others in it. Absent in entries of earlier releases, which are then
-       * checked again.
-       */
+      /** With `NamespaceNotEmpty`: others' objects in it. Absent in entries of earlier releases: checked again. */
       readonly others?: ForeignObjects;
     };
 
 /** The longest delay before a failed write is retried. */
 export const maxRetryDelay: DurationMs = minutes(15);
 
-/**
- * Whether the retry of a failed write is still to be waited for. A time beyond the longest delay comes from a clock
- * that was ahead, and does not count.
- */
+/** Whether a failed write's retry is still to come; a time beyond the longest delay is of a clock that was ahead. */
 export const isRetryPending = (retryAt: Instant, now: Instant): boolean =>
   now < retryAt && retryAt <= later(now, maxRetryDelay);
 

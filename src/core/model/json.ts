@@ -1,10 +1,7 @@
 import { hash } from "node:crypto";
 import type { Digest } from "./value.ts";
 
-/**
- * JSON as data: everything a manifest can hold, and nothing else. Integers beyond 2^53 are `bigint`s, so none is
- * rounded.
- */
+/** Everything a manifest can hold. Integers beyond 2^53 are `bigint`s, so none is rounded. */
 export type Json = null | boolean | number | bigint | string | JsonList | JsonObject;
 export type JsonList = readonly Json[];
 export interface JsonObject {
@@ -46,11 +43,7 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   );
 }
 
-/**
- * One canonical text for a JSON value: object keys sorted by code unit, no spaces, big integers exact.
- *
- * Digests are taken over it, and it is sent to members: equal values give equal bytes.
- */
+/** A value's canonical text, for digests and for members: keys sorted by code unit, no spaces, big integers exact. */
 export function canonicalJson(value: Json): string {
   if (typeof value === "bigint") return value.toString();
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

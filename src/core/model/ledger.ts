@@ -73,10 +73,7 @@ export interface ClusterRecord {
   /** UID of the member's kube-system namespace, recorded when it was first reached; null before. */
   readonly kubeSystemUid: string | null;
   readonly kubernetesVersion: string | null;
-  /**
-   * Since when contact fails; null while the member answers. Eligibility counts from `since`
-   * (`schedule/README.md#a-48`).
-   */
+  /** Since when contact fails; null while it answers. Eligibility counts from it (`schedule/README.md#a-48`). */
   readonly contactFailure: ContactFailure | null;
   readonly conditions: readonly Condition[];
 }
@@ -122,10 +119,7 @@ export interface PlacementRecord {
   readonly bindings: ReadonlyMap<ClusterName, Binding>;
   /** What waits, or had to wait, for an approval because it changes what is protected; null when nothing does. */
   readonly change: ChangeRequest | null;
-  /**
-   * Why nothing could be selected, or null: KubeFleet's InvalidResourceSelectors
-   * (`status/README.md#the-conditions-of-a-placement`).
-   */
+  /** Why nothing could be selected, or null: KubeFleet's InvalidResourceSelectors. */
   readonly selectionError: string | null;
   /**
    * Of an External placement: the hash of what is selected now, where no cluster carries it and no unfinished run brings it,

@@ -4,10 +4,7 @@ import type { Digest } from "./value.ts";
 /** A Kubernetes object as data, at least with apiVersion, kind and metadata.name. */
 export type Manifest = JsonObject;
 
-/**
- * Which object, across versions of its kind: a version bump is the same object (`apply/README.md#c-10`). `namespace` is
- * null for cluster-scoped objects.
- */
+/** Which object, whatever its version (`apply/README.md#c-10`). `namespace` is null for cluster-scoped ones. */
 export interface ObjectId {
   readonly group: string;
   readonly kind: string;
@@ -20,10 +17,7 @@ export interface VersionedId extends ObjectId {
   readonly version: string;
 }
 
-/**
- * `group/kind/namespace/name`, empty where absent: an {@link ObjectId} as a map key. None of the parts may hold a
- * slash.
- */
+/** `group/kind/namespace/name` as a map key, empty where absent; no part may hold a slash. */
 export type ObjectKey = string & { readonly objectKey: unique symbol };
 
 /** The key under which maps hold an object. */
@@ -59,9 +53,7 @@ export function idOf(manifest: Json): VersionedId | null {
   return { ...groupVersionOf(apiVersion), kind, namespace: namespace === "" ? null : namespace, name };
 }
 
-/**
- * An object's name for people: `Deployment shop/web`, `Namespace shop`, `ClusterRole.rbac.authorization.k8s.io reader`.
- */
+/** An object's name for people: `Deployment shop/web`, `ClusterRole.rbac.authorization.k8s.io reader`. */
 export function objectText({ group, kind, namespace, name }: ObjectId): string {
   const shown = group === "" || familiarGroups.has(group) ? kind : `${kind}.${group}`;
   return namespace === null ? `${shown} ${name}` : `${shown} ${namespace}/${name}`;
@@ -89,10 +81,7 @@ export interface SourcedManifest {
 /** Whether objects of a kind live in a namespace. */
 export type Scope = "Cluster" | "Namespaced";
 
-/**
- * The scopes of kinds, keyed `group/Kind`: Kubernetes' own and those that CustomResourceDefinitions of the repository
- * add. A kind that is in neither is unknown, never guessed (`render/README.md#scope`).
- */
+/** Scopes by `group/Kind`: Kubernetes' and those of definitions; others are unknown (`render/README.md#scope`). */
 export type ScopeTable = ReadonlyMap<string, Scope>;
 
 /** `group/Kind`: a kind as a map key, whatever its version. */
@@ -148,10 +137,6 @@ export const builtInScopes: ScopeTable = new Map<string, Scope>([
   ...namespaced.map((it): [string, Scope] => [it, "Namespaced"]),
 ]);
 
-/**
- * The scope of one object: from the table, else by its own namespace, else null.
- *
- * An unknown kind without namespace stays unknown: scopes are never guessed (`render/README.md#scope`, `#c-31`).
- */
+/** An object's scope by the table, else by its own namespace, else null (`render/README.md#scope`, `#c-31`). */
 export const scopeOf = (id: ObjectId, scopes: Pick<ScopeTable, "get">): Scope | null =>
   scopes.get(kindKey(id)) ?? (id.namespace === null ? null : "Namespaced");

@@ -1,8 +1,4 @@
-/**
- * Caches the result of a pure function for a value, for as long as that value is referenced.
- *
- * Values are immutable, so caching changes cost and nothing else. The result must not reference a world.
- */
+/** Caches a pure function's result for a value as long as that is referenced; it must not reference a world. */
 export function remembered<K extends object, V>(make: (about: K) => V): (about: K) => V {
   const known = new WeakMap<K, V>();
   return (about) => {
@@ -14,12 +10,7 @@ export function remembered<K extends object, V>(make: (about: K) => V): (about: 
   };
 }
 
-/**
- * Like {@link remembered}, for a function of two values: only the last second value is cached.
- *
- * Neither value is kept alive. Otherwise comparing each state with the one before would keep all later states alive
- * with one old one.
- */
+/** Like {@link remembered}, for two values: only the last second value is cached, and neither is kept alive. */
 export function rememberedPair<K extends object, L extends object, V>(
   make: (about: K, by: L) => V,
 ): (about: K, by: L) => V {

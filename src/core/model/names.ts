@@ -1,5 +1,4 @@
-// Names that are part of a contract: KubeFleet's (`intent/README.md#names-that-are-contract`) and our own. Each is
-// defined only here.
+// Names that are part of a contract (`intent/README.md#names-that-are-contract`). Each is defined only here.
 
 /** API group of placements, overrides, envelopes and all objects that KubeFleet derives from them. */
 export const placementGroup = "placement.kubernetes-fleet.io";
@@ -17,9 +16,7 @@ export const memberNameLabel = `${kubeFleetPrefix}/member-name`;
 /** The field manager of everything we apply. */
 export const fieldManager = "flotilla";
 
-/**
- * Our mark on an object in a member: its placement. The value is the placement's key as `core/apply/mark.ts` writes it.
- */
+/** Our mark on an object in a member: its placement's key, as `core/apply/mark.ts` writes it. */
 export const placementLabel = `${flotillaGroup}/placement`;
 
 /** Our mark: `fleet id/epoch/sequence` of the write that last changed the object. */
@@ -31,15 +28,10 @@ export const deleteAdoptedAnnotation = `${flotillaGroup}/delete-adopted`;
 /** On a placement: how long a cluster may take to become available before it counts as failed; a Go duration. */
 export const progressDeadlineAnnotation = `${flotillaGroup}/progress-deadline`;
 
-/**
- * On a strategy of staged runs: how many clusters may fail, per stage: `canary=0,prod=10%` (`rollout/README.md#b-13`).
- */
+/** On a strategy: how many clusters may fail, per stage: `canary=0,prod=10%` (`rollout/README.md#b-13`). */
 export const maxFailuresAnnotation = `${flotillaGroup}/max-failures`;
 
-/**
- * KubeFleet's name for the last stage, which removes the placement from clusters
- * (`rollout/README.md#the-deletion-stage`).
- */
+/** KubeFleet's name for the last stage, which removes the placement (`rollout/README.md#the-deletion-stage`). */
 export const deletionStage = `${kubeFleetPrefix}/deleteStage`;
 
 /** Namespace in every member that holds the inventory. */

@@ -2,10 +2,7 @@ import type { Inventory } from "./inventory.ts";
 import type { ObjectKey } from "./manifest.ts";
 import type { Digest } from "./value.ts";
 
-/**
- * What one member reported in this pass, or that it did not answer. A member that was not asked (a plan without cluster
- * access) has no observation at all: recorded facts stand.
- */
+/** What one member reported in this pass, or that it did not answer. One that was not asked has no observation. */
 export type Observation =
   | {
       readonly kind: "reached";
@@ -45,10 +42,7 @@ export interface LiveObject {
   readonly terminating: boolean;
   /** Value of our write annotation, null where it is absent. */
   readonly mark: string | null;
-  /**
-   * The last other field manager that wrote it, as of the last other change here; absent without one. For display,
-   * never for decisions.
-   */
+  /** The last other field manager that wrote it, as of the last change here; for display, never for decisions. */
   readonly rival?: string;
 }
 

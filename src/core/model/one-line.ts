@@ -1,8 +1,6 @@
 /**
- * The text on one line, without control characters and without those that turn the direction of what follows.
- *
- * What members and servers say ends up in commit messages and on terminals. There a second line could pass for one of
- * ours (a trailer, a command to a GitHub runner), and an escape sequence could rewrite what was said before.
+ * The text on one line, without control characters and those that turn text around: what members and servers say must
+ * not pass for a trailer or a command of ours, nor rewrite what was said before.
  */
 export const oneLine = (text: string): string =>
   text

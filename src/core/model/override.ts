@@ -2,10 +2,7 @@ import type { Json } from "./json.ts";
 import type { Scope, SourcePosition } from "./manifest.ts";
 import type { LabelSelector, PlacementKey } from "./value.ts";
 
-/**
- * A ClusterResourceOverride or, later, a ResourceOverride: `render/README.md#overrides`. `namespace` is null exactly
- * when the scope is Cluster.
- */
+/** A ClusterResourceOverride or ResourceOverride (`render/README.md#overrides`); `namespace` is null for the former. */
 export interface Override {
   readonly scope: Scope;
   readonly namespace: string | null;
@@ -33,10 +30,7 @@ export interface OverrideSelector {
 
 /** What to do with the selected objects on the clusters that match. */
 export interface OverrideRule {
-  /**
-   * Null matches no cluster; an empty list every cluster; otherwise any of the selectors
-   * (`render/README.md#which-overrides-apply`).
-   */
+  /** Null: no cluster; empty: every one; else any selector (`render/README.md#which-overrides-apply`). */
   readonly clusters: readonly LabelSelector[] | null;
   readonly action:
     | { readonly kind: "JSONPatch"; readonly operations: readonly PatchOperation[] }
@@ -51,10 +45,7 @@ export interface PatchOperation {
   readonly value: Json;
 }
 
-/**
- * An override's snapshot as renderings and bindings name it: `<override>-<index>`, spec frozen
- * (`render/README.md#override-snapshots`).
- */
+/** An override's snapshot, `<override>-<index>`, its spec frozen (`render/README.md#override-snapshots`). */
 export interface OverrideSnapshot {
   /** `<override>-<index>`; index from 0. */
   readonly name: string;

@@ -3,9 +3,8 @@ import type { Scope, SourcePosition } from "./manifest.ts";
 import type { ClusterName, DurationMs, LabelSelector, Labels, PlacementKey } from "./value.ts";
 
 /**
- * A ClusterResourcePlacement or, later, a ResourcePlacement: `intent/README.md#placements`, after defaults
- * (`#defaults`). One type for both: `scope` tells them apart, and `namespace` is null exactly when the scope is
- * Cluster.
+ * A ClusterResourcePlacement or ResourcePlacement, after defaults (`intent/README.md#placements`, `#defaults`): `scope`
+ * tells them apart, and `namespace` is null exactly when it is Cluster.
  */
 export interface Placement {
   readonly key: PlacementKey;
@@ -116,10 +115,7 @@ export interface Eviction {
   readonly source: SourcePosition;
 }
 
-/**
- * A ClusterResourcePlacementDisruptionBudget: how far evictions may go. One that names no bound is refused
- * (`rollout/README.md#b-12`).
- */
+/** How far evictions may go; one that names no bound is refused (`rollout/README.md#b-12`). */
 export interface DisruptionBudget {
   /** The one placement that it protects: of the same name. */
   readonly placement: PlacementKey;

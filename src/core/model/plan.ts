@@ -114,10 +114,7 @@ export interface RenderedManifest {
 export interface ObjectRemoval {
   readonly id: VersionedId;
   readonly key: ObjectKey;
-  /**
-   * Deleted only while the live object still has this UID; null: the claim's UID is looked up first, deletion follows
-   * in a later pass.
-   */
+  /** Deleted only while the live object still has this UID; null: the claim's is looked up first, one pass before. */
   readonly uid: string | null;
   /** `delete` the object, or `release` it: take our mark and fields' ownership off and leave it. */
   readonly how: "delete" | "release";

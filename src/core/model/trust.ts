@@ -55,10 +55,7 @@ export interface ApprovalRule {
   readonly target?: ProtectedTarget;
 }
 
-/**
- * Clusters and namespaces in which nothing changes without approval, whatever path the change takes
- * (`trust/README.md#d-17`).
- */
+/** Clusters and namespaces in which nothing changes without approval, on any path (`trust/README.md#d-17`). */
 export interface ProtectedTarget {
   /** Names, prefixes that end with `*`, or `name@uid`: what is renamed stays protected by the UID of its `kube-system`. */
   readonly clusters: readonly string[];
@@ -138,9 +135,7 @@ export interface TrustRecord {
   readonly by: "anchor" | readonly string[];
 }
 
-/**
- * An approval file and its judgement, kept (`trust/README.md#step-12`) while the file exists or its request is open.
- */
+/** An approval file and its judgement, kept while the file or its open request is there (`trust/README.md#step-12`). */
 export interface AnswerRecord {
   /** As it was when it was judged. */
   readonly file: ApprovalFile;
@@ -164,9 +159,7 @@ export interface Authors {
 /** A request for approval. Immutable: whenever what it rests on changes, another request replaces it. */
 export interface Request {
   readonly requestedAt: Instant;
-  /**
-   * 32 hexadecimal digits from the entropy of the pass that made it: nobody can answer before (`trust/README.md#t-04`).
-   */
+  /** 32 hexadecimal digits of the pass's entropy: nobody can answer before (`trust/README.md#t-04`). */
   readonly nonce: string;
   /** What an answer names: over the content, the nonce, the rules and the authors. */
   readonly digest: Digest;

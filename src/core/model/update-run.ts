@@ -23,9 +23,8 @@ export const strategyKey = (namespace: string | null, name: string): StrategyKey
 const scoped = (namespace: string | null, name: string): string => (namespace === null ? name : `${namespace}/${name}`);
 
 /**
- * A ClusterStagedUpdateRun or a StagedUpdateRun: one staged rollout of one version of an External placement
- * (`rollout/README.md#staged-runs`). The placement and the strategy are of the run's own scope, and of its own
- * namespace.
+ * One staged rollout of one version of an External placement (`rollout/README.md#staged-runs`). The placement and the
+ * strategy are of the run's own scope and namespace.
  */
 export interface UpdateRun {
   readonly key: RunKey;
@@ -87,10 +86,7 @@ export interface RunRecord {
   readonly generation: number;
   /** As last accepted. */
   readonly spec: UpdateRunSpec;
-  /**
-   * The sequence in which it was first recorded: of two runs, the one with the higher is newer
-   * (`rollout/README.md#b-4`).
-   */
+  /** When it was first recorded: the run with the higher one is newer (`rollout/README.md#b-4`). */
   readonly since: Sequence;
   /** Frozen when the run is initialized; null before, and for good when that fails. */
   readonly plan: RunPlan | null;
@@ -211,16 +207,10 @@ export interface DeletionProgress {
   readonly conditions: readonly Condition[];
 }
 
-/**
- * One Approval task and its answer. Its request is `approvals/<run>-<before|after>-<stage>.yaml`; the digest is over
- * the fleet, the run's uid, the stage, before or after, and the plan's root.
- */
+/** One Approval task and its answer; the digest is over fleet, run uid, stage, before or after, and the plan's root. */
 export type Gate = Request;
 
-/**
- * Whether our clock agrees with the members' (`rollout/README.md#i-06`). With fewer than three of them reporting the
- * time a jump cannot be noticed: waits end by our clock, and the status says so.
- */
+/** Whether our clock agrees with the members' (`rollout/README.md#i-06`); unseen: fewer than three tell the time. */
 export type ClockTrust = "sound" | "unsound" | "unseen";
 
 /** Why a run is not further. */
@@ -244,10 +234,7 @@ export type RunWait =
       readonly waiting: readonly ClusterName[];
       readonly maxConcurrency: number;
     }
-  /**
-   * More clusters of the stage failed, or were taken over by a newer run before they were available, than it tolerates:
-   * nothing new starts (`rollout/README.md#b-4`, `#b-13`).
-   */
+  /** More clusters failed or were taken over than the stage tolerates (`rollout/README.md#b-4`, `#b-13`). */
   | {
       readonly kind: "failures";
       readonly stage: string;

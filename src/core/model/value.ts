@@ -48,27 +48,17 @@ export function earliest(...moments: readonly (Instant | null)[]): Instant | nul
   return first;
 }
 
-/**
- * Orders texts by code unit, as KubeFleet orders names (`schedule/README.md#words`). Never `localeCompare`: it depends
- * on the machine.
- */
+/** By code unit, as KubeFleet orders names (`schedule/README.md#words`): `localeCompare` depends on the machine. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/**
- * An instant in RFC 3339 to the millisecond, UTC, for the record. {@link instantOf} reads the same instant back, so
- * that no wait ends early. Kubernetes' tools read fractions of a second, and write none.
- */
+/** RFC 3339 to the millisecond, UTC, which {@link instantOf} reads back exactly, so that no wait ends early. */
 export function exactInstantText(at: Instant): string {
   const text = instantText(at);
   const millis = at - Math.floor(at / 1000) * 1000;
   return millis === 0 ? text : `${text.slice(0, -1)}.${String(millis).padStart(3, "0")}Z`;
 }
 
-/**
- * An instant in RFC 3339 to the second, UTC: for people only.
- *
- * Civil-calendar arithmetic after Howard Hinnant's `civil_from_days`, since the core may not use `Date`.
- */
+/** An instant in RFC 3339 to the second, UTC, for people; after Howard Hinnant's `civil_from_days`. */
 export function instantText(at: Instant): string {
   const total = Math.floor(at / 1000);
   const days = Math.floor(total / 86_400);
@@ -79,10 +69,7 @@ export function instantText(at: Instant): string {
   return `${date}T${two(Math.floor(rest / 3600))}:${two(Math.floor(rest / 60) % 60)}:${two(rest % 60)}Z`;
 }
 
-/**
- * Reads RFC 3339 with any fraction and offset, to the millisecond; null for other texts and for days or times that do
- * not exist.
- */
+/** Reads RFC 3339 with any fraction and offset, to the millisecond; null for other texts and for February 30. */
 export function instantOf(text: string): Instant | null {
   const match = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/.exec(text);
   if (match === null) return null;

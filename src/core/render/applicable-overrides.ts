@@ -27,10 +27,7 @@ export function overridesOf(
   return [...found].sort(inBindingOrder);
 }
 
-/**
- * Those of the candidates that act on a cluster with these labels: at least one rule matches
- * (`render/README.md#which-overrides-apply`, `#o-06`).
- */
+/** Those that act on a cluster with these labels (`render/README.md#which-overrides-apply`, `#o-06`). */
 export const overridesOn = (labels: Labels, candidates: readonly OverrideSnapshot[]): readonly OverrideSnapshot[] =>
   candidates.filter((it) => it.spec.rules.some((rule) => matchesRule(rule.clusters, labels)));
 
@@ -39,11 +36,8 @@ export const matchesRule = (clusters: OverrideSnapshot["spec"]["rules"][number][
   clusters !== null && (clusters.length === 0 || clusters.some((it) => selects(it, labels)));
 
 /**
- * The labels of a member that can change what these overrides do: those their rules select by and their variables name,
- * sorted by key. They give the same result as all labels.
- *
- * Taken from all candidates, also those that do not apply now, so that a relabelling that makes another one apply is
- * noticed (`render/README.md#c-22`).
+ * The labels, sorted by key, that can change what these overrides do: also of those that do not apply now, so that a
+ * relabelling is noticed (`render/README.md#c-22`). They give the same result as all labels.
  */
 export function consultedLabels(overrides: readonly OverrideSnapshot[], labels: Labels): Labels {
   if (overrides.length === 0) return {};
@@ -106,8 +100,7 @@ function reachIndex(latest: readonly OverrideSnapshot[]): ReadonlyMap<string, re
 const inBindingOrder = (a: OverrideSnapshot, b: OverrideSnapshot): number =>
   compareText(a.namespace ?? "", b.namespace ?? "") || compareText(a.name, b.name);
 
-// Manifests are matched by version, too: a selector of v1beta1 does not select a manifest of v1
-// (`render/README.md#o-20`).
+// By version, too: a selector of v1beta1 does not select a manifest of v1 (`render/README.md#o-20`).
 const keyOf = (group: string, version: string, kind: string, namespace: string, name: string): string =>
   `${group}/${version}/${kind}/${namespace}/${name}`;
 

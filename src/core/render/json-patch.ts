@@ -78,9 +78,7 @@ function placeFor(parent: Json, segment: string, path: string): Step {
   return isObject(parent) ? step(segment) : noContainer(path);
 }
 
-/**
- * KubeFleet's library counts negative indices from the end, among `places`; leading zeros are no index (RFC 6901 §4).
- */
+/** As in KubeFleet's library, negative indices count from the end of `places`; leading zeros are none (RFC 6901 §4). */
 function element(segment: string, path: string, places: number, highest: number): Step {
   if (!/^(?:0|-?[1-9]\d*)$/.test(segment)) return nowhere(`${segment} is no index of the list ${path}`);
   const index = Number(segment) < 0 ? places + Number(segment) : Number(segment);

@@ -3,10 +3,7 @@ import { remembered } from "../model/memo.ts";
 import type { Override, OverrideSnapshot, OverrideSpec } from "../model/override.ts";
 import { compareText } from "../model/value.ts";
 
-/**
- * How many snapshots of an override are kept, in use or not: ten, as in KubeFleet
- * (`render/README.md#override-snapshots`).
- */
+/** How many snapshots of an override are kept, as in KubeFleet (`render/README.md#override-snapshots`). */
 export const overrideHistory = 10;
 
 /** The name of an override's snapshot in bindings: `name` when cluster-scoped, `namespace/name` otherwise. */
@@ -38,10 +35,7 @@ export function nextOverrideSnapshots(
   return next.length === before.length && next.every((it, at) => it === before[at]) ? before : next;
 }
 
-/**
- * The newest snapshot of every existing override, in the order of `snapshots`. The same list (`===`) while its items
- * are the same, so that it is indexed once.
- */
+/** The newest snapshot of every existing override; the same list (`===`) while its items are, to be indexed once. */
 export function latestOf(
   snapshots: readonly OverrideSnapshot[],
   overrides: readonly Override[],

@@ -21,19 +21,13 @@ const isEnvelope = ({ group, kind }: ObjectKind): boolean => group === placement
 
 type ObjectKind = Pick<ObjectId, "group" | "kind">;
 
-/**
- * Whether objects of a kind are never placed: those of the fleet machinery, and those that clusters make for themselves
- * (`render/README.md#what-is-never-placed`).
- */
+/** Kinds of the fleet machinery, and those that clusters make (`render/README.md#what-is-never-placed`). */
 export const isDeniedKind = (kind: ObjectKind): boolean =>
   deniedGroups.has(kind.group) ||
   deniedKinds.has(kindKey(kind)) ||
   (kind.group === placementGroup && !isEnvelope(kind));
 
-/**
- * Whether this object is skipped although its kind may be placed: Kubernetes' controllers make it in every cluster
- * (`render/README.md#what-is-never-placed`).
- */
+/** Whether controllers make this object in every cluster: it is skipped (`render/README.md#what-is-never-placed`). */
 export function isMadeByCluster(object: SourcedManifest, index: ObjectIndex): boolean {
   const { id, manifest } = object;
   switch (kindKey(id)) {
@@ -59,11 +53,7 @@ export function isMadeByCluster(object: SourcedManifest, index: ObjectIndex): bo
 
 const configMapEnvelope = `${kubeFleetPrefix}/envelope-configmap`;
 
-/**
- * Why a selected object makes its placement invalid; null when it does not.
- *
- * An envelope placed verbatim would look like success and place nothing of its contents: `render/README.md#a-9`.
- */
+/** Why a selected object makes its placement invalid, such as an envelope (`render/README.md#a-9`); null if not. */
 export function unplaceable({ id, manifest }: SourcedManifest): string | null {
   if (isEnvelope(id))
     return `${objectText(id)} is an envelope, which is not read yet; commit what it wraps as documents`;

@@ -74,12 +74,7 @@ const listOf = remembered((_: ResourceSnapshot): { resources: readonly RenderSou
   resources: null,
 }));
 
-/**
- * Finds all manifests that a snapshot names.
- *
- * The same snapshot gives the same list, so that it is rendered once, across clusters and passes. A digest determines
- * its manifest, so it does not matter where `manifestOf` finds it.
- */
+/** All manifests that a snapshot names, wherever `manifestOf` finds them; the same list for the same snapshot. */
 export function restoreResources(
   snapshot: ResourceSnapshot,
   manifestOf: (digest: Digest) => Manifest | null,

@@ -28,9 +28,7 @@ export type Selection =
       readonly kind: "selected";
       /** In KubeFleet's order of selection; each object once. */
       readonly resources: readonly SourcedManifest[];
-      /**
-       * Objects that were skipped, overlap, or selectors that match nothing. Bounded, in the order of the selectors.
-       */
+      /** Skipped or overlapping objects, selectors that match nothing. Bounded, in the order of the selectors. */
       readonly warnings: readonly string[];
     }
   | SelectionRefused;
@@ -80,10 +78,7 @@ function select(placement: Placement, index: SelectionIndex): Selection {
   return unite(picks);
 }
 
-/**
- * Finds the namespace in which namespaced selectors look: the placement's own, or that of
- * `NamespaceWithResourceSelectors`.
- */
+/** Where namespaced selectors look: the placement's namespace, or that of `NamespaceWithResourceSelectors`. */
 function settingOf(
   { scope, namespace, spec }: Placement,
   index: SelectionIndex,

@@ -13,9 +13,8 @@ export interface GateRef {
 }
 
 /**
- * The file whose commit to the source branch approves a request, ready to be copied.
- *
- * `approvals/deletions/` is for confirmations: nothing there answers a request, not even for a run of that name.
+ * The file whose commit to the source branch approves a request, ready to be copied. `approvals/deletions/` is for
+ * confirmations, even where a run has that name.
  */
 export function approvalFile(
   at: GateRef,
@@ -62,10 +61,7 @@ export function requestKey(ask: ApprovalRequest): string {
   return namespace === null ? requestObjectName(ask) : `${namespace}/${requestObjectName(ask)}`;
 }
 
-/**
- * The path of a new answer to a request: one that was never used, since a path that was judged is never judged again
- * (`trust/README.md#the-request`).
- */
+/** The path of a new answer: one that was never used, since each is judged once (`trust/README.md#the-request`). */
 export function newApprovalPath(ask: ApprovalRequest, principal: string, isTaken: (path: string) => boolean): string {
   const base = `${approvalPathPrefix(ask)}.${fileName(principal)}`;
   let path = `${base}.yaml`;

@@ -16,10 +16,7 @@ type AllowedAction =
 
 const nothing = (because: string): AllowedAction => ({ kind: "nothing", because });
 
-/**
- * What somebody may do about a request, by the trust file in force: the rules, four eyes, the keys that they have, and
- * what was answered so far. Approving is possible only while an approval is missing.
- */
+/** What somebody may do about a request, by the trust file in force, their keys and what was answered so far. */
 function allowedAction(name: string, ask: ApprovalRequest, context: ApprovalContext): AllowedAction {
   const { trust, now } = context;
   const person = trust.principals.get(name);

@@ -12,10 +12,8 @@ import { approvalFolder, approvalPathPrefix, openGateRequests, requestKey } from
 import { reasonText } from "./reason-text.ts";
 
 /**
- * Answers for programs, by path: each Approval as in its file, with the result in `status`.
- * `standing`: the files as last read; removed ones that still count are included as well.
- *
- * `name` is that of a request; without one, all answers.
+ * Answers for programs, by path, with the result in `status`: all of them, or those to the request `name`. `standing`:
+ * the files as last read; removed ones that still count are included as well.
  */
 export function approvalValues(
   ledger: Ledger,
@@ -86,10 +84,7 @@ const isUsed = ({ path, blob }: ApprovalFile, ledger: Ledger): boolean =>
     ({ request }) => request.approval?.by.some((it) => it.path === path && it.blob === blob) === true,
   );
 
-/**
- * Lines about answers that do not count: about all of them, or about unmatched ones at the paths of one request. A
- * request lists its own judged answers itself.
- */
+/** Answers that do not count: all, or unmatched ones at one request's paths, which lists its judged ones itself. */
 export function uncountedLines(ledger: Ledger, files: readonly ApprovalFile[], name: string | null): readonly string[] {
   if (name === null) return deniedApprovals(ledger, files).map(lineOf);
   const prefixes = requestsIn(ledger).flatMap((it) => (requestKey(it) === name ? [`${approvalPathPrefix(it)}.`] : []));
@@ -104,10 +99,7 @@ const deniedApprovals = (ledger: Ledger, files: readonly ApprovalFile[]): readon
     (it) => it.kind === "answerDenied",
   );
 
-/**
- * The same for a run: those in its folder and, while it has open requests, those in no other folder, since they may have
- * been meant for it.
- */
+/** Those in a run's folder and, while it has open requests, in no other folder: they may have been meant for it. */
 export const runUnmatchedLines = (run: RunRecord, ledger: Ledger, files: readonly ApprovalFile[]): readonly string[] =>
   runUnmatched(run, ledger, files).map((it) => lineOf(unmatchedReason(it, false)));
 

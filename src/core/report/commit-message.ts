@@ -9,10 +9,7 @@ import { approversText } from "./approval-files.ts";
 import { rolloutLines } from "./commit-message-runs.ts";
 import { quantity, someNames } from "./phrases.ts";
 
-/**
- * What changed from one ledger to the next, in words: the body of a state commit.
- * One line each, placements first; at most 200 lines, then a count of the rest.
- */
+/** What changed between two ledgers, for a state commit: a line each, placements first; at most 200, then a count. */
 export function describeChanges(before: Ledger, after: Ledger): readonly string[] {
   const lines = [
     ...trustChangeLines(before, after),

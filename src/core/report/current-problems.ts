@@ -8,9 +8,7 @@ const aboutNames: ReadonlySet<string> = new Set(["FLT1314", "FLT1317", "FLT1335"
 
 type Recorded = Pick<Ledger, "runs" | "evictions">;
 
-/**
- * The problems without those of history: what ended runs and processed evictions refer to may be gone.
- */
+/** The problems but those of history: what ended runs and processed evictions refer to may be gone. */
 export function currentProblems(intent: Intent, recorded: Recorded): readonly Problem[] {
   const { problems } = intent;
   if (!problems.some((it) => aboutNames.has(it.code))) return problems;

@@ -20,8 +20,7 @@ export function deletionHeading(set: ShownDeletion): string {
 }
 
 /**
- * What would be deleted, by placement and cluster, with others' objects that would be deleted too. `short`: cut, with
- * the command that shows the rest.
+ * What would be deleted, by placement and cluster, with others' objects; `short`: cut, with the command for the rest.
  */
 export function deletionLines(set: ShownDeletion, length: "all" | "short"): readonly string[] {
   const lines = set.groups.flatMap((it) => [...groupLines(it, set, length)]);

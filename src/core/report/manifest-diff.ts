@@ -143,10 +143,7 @@ function imagesOf(manifest: Json): ReadonlyMap<string, string> {
 export const broughtLines = (look: ShownContent | null): readonly string[] =>
   look === null || look.commitLines.length === 0 ? [] : ["from commits:", ...look.commitLines.map((it) => `  ${it}`)];
 
-/**
- * The diff of what clusters would get, by the content that matches the request's digest; for the rest, that it cannot be
- * shown, and where to look.
- */
+/** The diff of what clusters would get, as far as content matches the request's digest; else where to look. */
 export function contentLines(
   ask: ApprovalRequest,
   ledger: Ledger,

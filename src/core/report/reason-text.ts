@@ -7,10 +7,7 @@ import { waitText } from "../status/run-words.ts";
 import { confirmationFile, heldReasons } from "./deletion-text.ts";
 import { quantity, someNames } from "./phrases.ts";
 
-/**
- * How serious a reason is: something is stuck and needs help (exit code 3), something is waiting (0), or it is only a
- * notice (0).
- */
+/** How serious a reason is: somebody has to help (exit code 3), it waits (0), or it is only worth knowing (0). */
 type Weight = "stuck" | "waiting" | "notice";
 
 /** The weight of each kind of reason (`cmd/README.md#exit-codes`). */

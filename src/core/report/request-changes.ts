@@ -74,10 +74,7 @@ function groupOf(cluster: ClusterName, { before, after }: ManifestChange, leaves
 
 type LeaveLookup = (id: ObjectId) => ObjectFate["fate"];
 
-/**
- * What happens to objects that leave a cluster: as the request says, for a change; else as the run's plan says, which
- * releases adopted objects.
- */
+/** What happens to objects that leave: as a change says; else as the run's plan says, which releases adopted ones. */
 export function fatesOn(ask: ApprovalRequest, cluster: ClusterName, ledger: Pick<Ledger, "placements">): LeaveLookup {
   if (ask.kind === "change") {
     const fates = new Map(ask.change.leaves.get(cluster)?.map(({ object, fate }) => [objectKey(object), fate]));

@@ -76,9 +76,7 @@ export function clusterCounts({ plan, stages, deletion }: RunRecord): { readonly
 export const waitEnds = ({ finishedAt }: StageProgress, wait: DurationMs): Instant | null =>
   finishedAt === null ? null : later(finishedAt, wait);
 
-/**
- * How many clusters of a stage may fail before nothing new starts; a percentage rounds down (`rollout/README.md#b-13`).
- */
+/** How many clusters of a stage may fail; a percentage rounds down (`rollout/README.md#b-13`). */
 export const allowedFailures = (limit: CountOrPercent, clusters: number): number =>
   "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100);
 

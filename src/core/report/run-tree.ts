@@ -26,9 +26,7 @@ interface RunView {
   readonly now: Instant;
 }
 
-/**
- * A run as a tree of stages, clusters and tasks: what is done, what waits, for whom and until when, what fails and why.
- */
+/** A run as a tree of stages, clusters and tasks: what is done, what waits for whom until when, what fails. */
 export function runTree(view: RunView): TreeNode {
   const { run } = view;
   const { word, message } = runSummary(run);
@@ -77,9 +75,7 @@ function stageState(view: RunView, stage: PlannedStage, progress: StageProgress)
   return view.run.end === null ? `${since}: ${stageNumbers(view, stage, progress)}` : since;
 }
 
-/**
- * The progress of a stage in numbers: done, in progress, failed, and what is allowed (`rollout/README.md#b-7`).
- */
+/** A stage in numbers: done, in progress, failed, and what is allowed (`rollout/README.md#b-7`). */
 function stageNumbers(view: RunView, stage: PlannedStage, progress: StageProgress): string {
   const all = stage.clusters.length;
   const over = [...progress.clusters.values()].filter((it) => it.end !== null);
@@ -185,9 +181,7 @@ function deletionBranch(view: RunView): readonly TreeNode[] {
   return [{ text: `removal from clusters that are no longer picked: ${state}`, below: clusters }];
 }
 
-/**
- * Clusters that were picked after the plan was made: another run brings the placement there (`rollout/README.md#b-22`).
- */
+/** Clusters picked after the plan was made, which another run serves (`rollout/README.md#b-22`). */
 function joinedBranch({ run, ledger }: RunView): readonly TreeNode[] {
   const { plan } = run;
   const record = ledger.placements.get(run.spec.placement);

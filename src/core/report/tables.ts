@@ -120,10 +120,7 @@ export function placementRows({ placements }: Ledger, name: string | null): Tabl
   return [["NAME", "TYPE", "CLUSTERS", "UPDATED", "AVAILABLE", "INDEX", "STATE"], rows];
 }
 
-/**
- * The latest version; for an External placement those that its clusters have as targets, since runs may choose older
- * ones.
- */
+/** The latest version; for External those that clusters have as targets, since runs may choose older ones. */
 function indexText({ spec, resourceSnapshots, bindings }: PlacementRecord): string {
   if (spec.strategy.type !== "External") return `${resourceSnapshots.at(-1)?.index ?? "-"}`;
   const carried = new Set([...bindings.values()].flatMap((it) => it.target?.resourceIndex ?? []));

@@ -187,9 +187,7 @@ interface SignedBy {
   readonly signer: Signer | Denial;
 }
 
-/**
- * Who signed a version: by their keys in it, or in the one before. Keys that either version revokes belong to nobody.
- */
+/** Who signed a version, by keys in it or in the one before; a key that either revokes belongs to nobody. */
 export function signersOf({ before, next, signatures, now }: TrustStep): readonly SignedBy[] {
   const revocations = [...(before?.revocations ?? []), ...next.revocations];
   return signatures.map(({ path, fact }) => {
@@ -218,10 +216,7 @@ const alone: CommitFact = {
   merge: null,
 };
 
-/**
- * Why a version can never come into force after the one before: too few roots of either have a key left that neither
- * revokes. Null if it can.
- */
+/** Why a version can never follow the one before: too few roots of either have a key that neither revokes; or null. */
 export function unsignable(before: Trust, next: Trust): string | null {
   const gone: readonly Revocation[] = [...before.revocations, ...next.revocations];
   for (const { version, roots, principals } of [before, next]) {

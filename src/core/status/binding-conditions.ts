@@ -58,10 +58,7 @@ const rolloutVerdict = (heldBack: boolean, verdict: MakeVerdict): Verdict =>
     ? verdict("RolloutStarted", "False", "RolloutNotStartedYet", "a newer version waits for the rollout's budget")
     : verdict("RolloutStarted", "True", "RolloutStarted", "the rollout of what the cluster is to carry has started");
 
-/**
- * The failing version has started and got no further; the cluster keeps what it has (`render/README.md#o-04`,
- * `status/README.md#r-05`).
- */
+/** The failing version got no further; the cluster keeps what it has (`render/README.md#o-04`). */
 function failureVerdicts({ code, message }: RenderFailure, verdict: MakeVerdict): readonly Verdict[] {
   const started = rolloutVerdict(false, verdict);
   switch (code) {
@@ -126,10 +123,7 @@ const diffWords: typeof applyWords = {
   message: "the differences of every object are reported",
 };
 
-/**
- * Not available yet is False, as in KubeFleet; the message says which objects, and whether they may still become
- * available.
- */
+/** Not available yet is False, as in KubeFleet; the message says which objects, and whether they still may be. */
 function availableVerdict(facts: BindingFacts, verdict: MakeVerdict): Verdict {
   switch (facts.phase) {
     case "available":

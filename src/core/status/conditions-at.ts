@@ -6,11 +6,7 @@ import { type BindingContext, bindingVerdicts } from "./binding-conditions.ts";
 /** Gives a binding its conditions; the present ones (`===`) where they are right already. */
 export type ConditionsOf = (binding: Binding, context: BindingContext) => readonly Condition[];
 
-/**
- * The conditions of bindings at one moment, for one plan.
- *
- * Bindings with equal conditions share one list: a hundred thousand of them need only a handful.
- */
+/** The conditions of bindings at one moment; equal ones share one list: a hundred thousand need only a handful. */
 export function conditionsAt(now: Instant): ConditionsOf {
   const made = new Map<string, readonly Verdict[]>();
   const settled = new Map<readonly Verdict[], Settled>();
@@ -32,9 +28,7 @@ interface Settled {
   readonly after: readonly Condition[];
 }
 
-/**
- * Everything that the verdicts of a binding depend on; null where they depend on an object, a failure or the member.
- */
+/** All that a binding's verdicts depend on; null where that is an object, a failure or the member. */
 function commonKey({ target, removal, facts, generation }: Binding, context: BindingContext): string | null {
   if (removal !== null || target === null || context.contactFailure !== null || context.failure !== null) return null;
   const { clusterOverrides, resourceOverrides, applyStrategy, sequence } = target;

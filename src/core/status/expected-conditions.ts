@@ -87,20 +87,14 @@ const byRuns: ExpectedCondition["phrases"] = {
   true: "the version has started on",
 };
 
-/**
- * The conditions that every cluster of a placement reaches, in order (`status/README.md#the-row-of-a-cluster` and
- * `#the-conditions-of-a-placement`).
- */
+/** The conditions that a placement's clusters reach, in order (`status/README.md#the-row-of-a-cluster`). */
 export function expectedConditions({ strategy }: PlacementSpec): readonly ExpectedCondition[] {
   const expected = strategy.applyStrategy.type === "ReportDiff" ? diff : apply;
   if (strategy.type !== "External") return expected;
   return expected.map((it) => (it.type === "RolloutStarted" ? { ...it, phrases: byRuns } : it));
 }
 
-/**
- * The condition of a binding's current revision; one of an earlier revision counts as absent
- * (`rollout/README.md#the-binding`).
- */
+/** A binding's condition; one of an earlier revision counts as absent (`rollout/README.md#the-binding`). */
 export function freshCondition(binding: Binding, type: string): Condition | null {
   const condition = conditionOf(binding.conditions, type);
   return condition !== null && condition.observedGeneration === binding.generation ? condition : null;

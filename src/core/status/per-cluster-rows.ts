@@ -72,9 +72,7 @@ function targetPart({ target }: Binding, record: PlacementRecord, walked: readon
   };
 }
 
-/**
- * Failing objects, where Applied or Available is False (`status/README.md#failed-drifted-diffed`), and adopted objects.
- */
+/** Failing objects, where a condition is False (`status/README.md#failed-drifted-diffed`), and adopted ones. */
 function factsPart({ facts, target }: Binding, walked: readonly Condition[]): JsonObject {
   if (facts === null || facts.sequence !== target?.sequence) return {};
   const last = walked.at(-1);

@@ -56,10 +56,7 @@ function scheduledWords(record: PlacementRecord): Words {
   return [status, reason, message];
 }
 
-/**
- * Why the clusters of an External placement have no common condition; null when they have
- * (`status/README.md#external-placements`).
- */
+/** Why External clusters have no common condition; null when they have (`status/README.md#external-placements`). */
 function undecidedWords(selected: readonly SelectedCluster[], record: PlacementRecord): Words | null {
   const message = mixedVersions(selected, record) ?? firstUnheard(selected, record);
   return message === null ? null : ["Unknown", "RolloutControlledByExternalController", message];

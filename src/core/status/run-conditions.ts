@@ -4,8 +4,7 @@ import type { DeletionProgress, RunEnd, RunPlan, RunRecord, RunWait, StageProgre
 import type { Instant } from "../model/value.ts";
 import { countText, endsText, firstNames, runFailureText, waitText } from "./run-words.ts";
 
-// A run in KubeFleet's terms (`status/README.md#update-runs`). The status of clusters and tasks is their progress
-// itself: the ledger writes it, and reads it back.
+// A run in KubeFleet's terms (`status/README.md#update-runs`). The status of clusters and tasks is the ledger's.
 
 /**
  * The conditions of a run: Initialized, Progressing, Succeeded.
@@ -202,8 +201,7 @@ const succeededVerdicts = (
 ];
 
 /**
- * Gives a run, its stages and its deletion stage the conditions that follow from its progress and from what it waits
- * for; the same run (`===`) when they have them.
+ * A run and its stages with the conditions that follow from progress and waits; the same run (`===`) if it has them.
  */
 export function settledRun(run: RunRecord, waits: readonly RunWait[], now: Instant): RunRecord {
   const settled = <T extends StageProgress | DeletionProgress | RunRecord>(it: T, verdicts: readonly Verdict[]): T => {

@@ -15,11 +15,7 @@ export function currentScheduling({ policySnapshots, generation }: PlacementReco
   return verdict !== null && verdict.observedGeneration >= generation ? verdict : null;
 }
 
-/**
- * The clusters that a placement is meant to be on, in the order of decisions.
- *
- * Decisions are capped at 1000; further bound clusters follow by name, so that counts are complete.
- */
+/** The clusters a placement is meant to be on, as decided; beyond 1000 decisions, bound clusters follow by name. */
 export function selectedClusters(record: PlacementRecord): readonly SelectedCluster[] {
   const { bindings, policySnapshots } = record;
   const policy = policySnapshots.at(-1);
@@ -83,10 +79,7 @@ export function rowIndex(binding: Binding | null, record: PlacementRecord): stri
   return record.resourceSnapshots.some((it) => it.index === index) ? String(index) : "";
 }
 
-/**
- * `status.observedResourceIndex`: the latest index; for External the one that all selected clusters agree on, empty
- * while they do not (`status/README.md#external-placements`).
- */
+/** The latest index; for External what all clusters agree on, or empty (`status/README.md#external-placements`). */
 export function observedResourceIndex(record: PlacementRecord): string {
   if (!isExternal(record)) return latestIndex(record);
   const indexes = new Set(selectedClusters(record).map((it) => rowIndex(it.binding, record)));

@@ -21,10 +21,7 @@ export interface GateInput {
   /** All rules that have to be met, as `rulesFor` gives them. */
   readonly rules: readonly ApprovalRule[];
   readonly answers: readonly JudgedAnswer[];
-  /**
-   * The trust file in force: approvals by keys that it revokes as compromised do not count, and once it has expired
-   * nothing does.
-   */
+  /** In force: approvals by keys that it revokes as compromised do not count; once it has expired, nothing does. */
   readonly trust: Pick<Trust, "expires" | "revocations">;
   readonly now: Instant;
 }
@@ -100,10 +97,7 @@ function lastRevocations(voices: readonly FiledAnswer[]): ReadonlyMap<string, nu
   return last;
 }
 
-/**
- * The answers to this request that count for some rule, by name and path, without approvals by keys that are
- * compromised now. Rejections and revocations by such keys stay: revoking a key may close a gate, and never opens one.
- */
+/** The answers that count for some rule, by name and path; by compromised keys, only what closes a gate stays. */
 function countingAnswers({ digest, requestedAt, authors, rules, answers, trust }: GateInput): readonly FiledAnswer[] {
   const voices = answers.flatMap(({ file, judgement, order }): readonly FiledAnswer[] => {
     if (judgement.kind === "denied" || file.digest !== digest || file.principal !== judgement.principal) return [];

@@ -1,9 +1,6 @@
 import type { Denial } from "../model/trust.ts";
 
-/**
- * Every reason for which core/trust says no, by its stable code (`trust/README.md#bad-inputs`). A meaning never moves
- * to another code; those of the trust file's own text are problems, and stand in `core/yaml/problems.ts`.
- */
+/** Why core/trust says no (`trust/README.md#bad-inputs`). A meaning never moves to another code. */
 export const denialCodes = {
   FLT1201: "it answers no open request",
   FLT1202: "nobody's key",

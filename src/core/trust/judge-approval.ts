@@ -77,10 +77,7 @@ const noRule = ({ placement, stage }: OpenRequest): Denial =>
 const subject = (placement: string, stage: string | null): string =>
   stage === null ? `a change of ${placement}` : `stage ${stage} of ${placement}`;
 
-/**
- * What is wrong with the commits that brought the file, regardless of proofs: exactly one commit adds it, once
- * (`trust/README.md#t-05`, `#t-11`).
- */
+/** What is wrong with the commits that brought the file: exactly one adds it (`trust/README.md#t-05`, `#t-11`). */
 function carrierObjection({ file, introducers }: ApprovalInput): Denial | null {
   const fix = "write a new file";
   const [introducer, again] = introducers;
@@ -99,10 +96,8 @@ function carrierObjection({ file, introducers }: ApprovalInput): Denial | null {
 }
 
 /**
- * All proofs of who wrote the file, or why there is none.
- *
- * A signature inside the file must be valid. The commit's signature may be invalid if there is another proof: squash
- * and rebase lose it (`trust/README.md#merged-pull-requests`).
+ * All proofs of who wrote the file, or why there is none. A signature in the file must be valid; the commit's need not
+ * if there is another proof: squash and rebase lose it (`trust/README.md#merged-pull-requests`).
  */
 function proofsOf(context: ApprovalInput): readonly Proof[] | Denial {
   const { detached, file } = context;
@@ -138,10 +133,7 @@ function noReview({ review, trust, file: { principal } }: ApprovalInput): string
 
 const signing = ({ trust, now }: ApprovalInput, what: string) => ({ trust, namespace: approvalNamespace, what, now });
 
-/**
- * The commit that added the file, signed by the person who answers and adding nothing else (`trust/README.md#b-58`;
- * `#t-13`, `#t-19`).
- */
+/** The commit that added the file and nothing else, signed by them (`trust/README.md#b-58`; `#t-13`, `#t-19`). */
 function commitProof(context: ApprovalInput): Key | Denial {
   const [introducer] = context.introducers;
   if (introducer === undefined) return denied("FLT1211", `no commit is known that added ${context.file.path}`);

@@ -2,10 +2,7 @@ import type { ApprovalRule, ProtectedTarget, Trust } from "../model/trust.ts";
 import type { ClusterName, DurationMs } from "../model/value.ts";
 import { matchesAnyPattern, matchesPattern, stageRules } from "./rules.ts";
 
-/**
- * A member as protection sees it: without labels, since whoever may edit those could remove its protection
- * (`trust/README.md#t-33`).
- */
+/** A member without its labels: whoever may edit those could remove its protection (`trust/README.md#t-33`). */
 export interface ProtectedCluster {
   readonly name: ClusterName;
   /** UID of its namespace `kube-system`, as recorded when it joined; null before. */
@@ -14,10 +11,7 @@ export interface ProtectedCluster {
   readonly formerly: readonly ClusterName[];
 }
 
-/**
- * The protected targets affected by a change of these namespaces in a member, in the order of the file
- * (`trust/README.md#d-17`).
- */
+/** The protected targets that a change of these namespaces in a member affects, in order (`trust/README.md#d-17`). */
 export function targetsReached(
   trust: Pick<Trust, "protectedTargets">,
   cluster: ProtectedCluster,
@@ -49,10 +43,7 @@ export const isProtectedByName = (
 /** A pattern with the UID covers the cluster under every name. */
 const isOf = (pattern: string, uid: string): boolean => pattern.endsWith(`@${uid}`);
 
-/**
- * `name@uid` matches by either: a renamed member, or another one under its name, stays protected. So does a member that
- * has not answered yet, until its UID is known.
- */
+/** By name or UID: a renamed member stays protected, and so do one under its name and one whose UID is not known. */
 function means(pattern: string, { name, uid }: Omit<ProtectedCluster, "formerly">): boolean {
   const at = pattern.indexOf("@");
   if (at < 0) return matchesPattern(pattern, name);
@@ -69,10 +60,8 @@ export interface RequestSubject {
 }
 
 /**
- * Every rule that a request has to meet: those of its stage and those of the protected targets that it affects. A stage
- * without a matching rule cannot be approved at all.
- *
- * The digest of a request covers them: changed rules make another request (`rollout/README.md#b-22`).
+ * The rules of a request's stage and of the protected targets that it affects; without any it cannot be approved. Its
+ * digest covers them: changed rules make another request (`rollout/README.md#b-22`).
  */
 export function rulesFor(
   trust: Pick<Trust, "approvals">,

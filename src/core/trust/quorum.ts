@@ -7,20 +7,15 @@ interface QuorumFinding {
   /** The field of the trust file's `spec`. */
   readonly field: "approvals" | "protectedTargets";
   readonly index: number;
-  /**
-   * True when the changes of some or all people can never be approved; otherwise all of the named people have to
-   * approve.
-   */
+  /** The changes of some or all people can never be approved; false: all of the named people have to approve. */
   readonly isHopeless: boolean;
   /** What the rule is about, and the sentences. */
   readonly message: string;
 }
 
 /**
- * Finds rules that leave no choice of approvers, or that nobody can meet: from their numbers, the people with their
- * keys and accounts, and four eyes. In the order of the file.
- *
- * Each rule is judged by itself, as in the count of approvals: one answer may meet several rules.
+ * Rules that leave no choice of approvers, or that nobody can meet, in the order of the file. Each is judged by itself,
+ * as approvals are counted: one answer may meet several rules.
  */
 export function quorumFindings(trust: Trust): readonly QuorumFinding[] {
   const rules = [

@@ -11,10 +11,8 @@ export interface AnswerToRule {
 }
 
 /**
- * The rules that a stage of a placement has to meet, all of them, in the order of the file.
- *
- * None does not mean permission: a gate without a matching rule stays closed (`trust/README.md#rules-and-demands`,
- * gittuf).
+ * The rules that a stage has to meet, all of them, in the order of the file. None is no permission: such a gate stays
+ * closed (`trust/README.md#rules-and-demands`).
  */
 export const stageRules = (
   trust: Pick<Trust, "approvals">,

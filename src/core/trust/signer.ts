@@ -17,10 +17,7 @@ interface SignerContext {
   readonly namespace: string;
   /** What is signed, for messages. */
   readonly what: string;
-  /**
-   * When it was first seen: the time in a signature proves nothing (`trust/README.md#t-14`). Null to ignore the
-   * validity period of certificates.
-   */
+  /** When it was first seen (`trust/README.md#t-14`); null to ignore the validity period of certificates. */
   readonly now: Instant | null;
 }
 
@@ -102,10 +99,7 @@ function revocationOf({ trust, what }: SignerContext, key: string, certificate: 
 /** Between a key and the authority that certifies it. */
 const vouched = " by ";
 
-/**
- * The revocation of a key as a {@link Signer} or a proof names it, if there is one: its own or its authority's.
- * Compromised outweighs retired.
- */
+/** The revocation of a key, or of its authority, as {@link Signer} names it; compromised outweighs retired. */
 export function revokedBy(revocations: readonly Revocation[], key: string | null): Revocation | null {
   const names = key?.split(vouched) ?? [];
   const found = revocations.filter((it) => names.includes(it.key));

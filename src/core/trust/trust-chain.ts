@@ -98,10 +98,7 @@ function succeed(current: Trust, candidate: Trust, context: TrustChainInput): Ne
   return { kind: "accepted", trust: candidate, by: rootsThatSigned(current, current, context) };
 }
 
-/**
- * A commit that changes `trust/` changes nothing else (`trust/README.md#the-trust-file`; `#t-08`) and is no merge
- * (`#t-11`).
- */
+/** A commit that changes `trust/` changes nothing else and is no merge (`trust/README.md#t-08`, `#t-11`). */
 function introducersObjection(introducers: readonly CommitFact[]): Denial | null {
   if (introducers.length === 0) return denied("FLT1236", "nobody knows which commit brought trust/root.yaml");
   for (const { commit, parents, changes } of introducers) {

@@ -24,10 +24,7 @@ export type ForgeGet = (path: string) => Promise<Json | null>;
 const longestAnswer = 4 << 20;
 const mostRedirects = 3;
 
-/**
- * Makes a client that only reads, within a time and a size, and stays where it is sent: a redirect to another host
- * would take the token along (`trust/README.md#t-25`).
- */
+/** Only reads, bounded in time and size, and follows no redirect: the token would go along (`trust/README.md#t-25`). */
 export function forgeClient(options: ClientOptions): ForgeGet {
   return async (path) => {
     try {

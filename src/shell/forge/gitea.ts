@@ -1,10 +1,6 @@
 import { type ForgeApi, ForgeUnavailable, isTrueAt, numericAt, stringAt } from "./client.ts";
 
-/**
- * The API of Gitea and Forgejo, version 1.
- *
- * Neither has a rule about who pushed last: that the one who reviews is somebody else is seen in the commits alone.
- */
+/** The API of Gitea and Forgejo, version 1. Neither has a rule about who pushed last: the commits alone tell. */
 export const gitea: ForgeApi = {
   forge: "gitea",
   page: { size: 50, parameter: "limit" },

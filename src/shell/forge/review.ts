@@ -215,10 +215,8 @@ const pullText = ({ number }: MergedPull): string => `pull request ${number}`;
 const mostPages = 5;
 
 /**
- * All of a list, page by page. One that is too long is not looked at in part.
- *
- * A page with less on it than fits is not the last: what we may not see is left out of it (Gitea: reviews that nobody
- * submitted yet), or the forge puts less on each. Behind the last, there is an empty one.
+ * All of a list, or nothing of one that is too long. A page with room left is not the last, since what we may not see
+ * is left out of it (Gitea: reviews that nobody submitted yet): behind the last there is an empty one.
  */
 async function listOf(path: string, { ask, dialect, place }: ReviewContext): Promise<readonly Json[]> {
   const { size, parameter } = dialect.page;

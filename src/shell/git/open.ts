@@ -28,10 +28,8 @@ export interface RepositoryOptions {
 }
 
 /**
- * Opens the hub.
- *
- * Rejects with a fault when the address or a branch's name is refused, or when no engine can reach it. A remote hub is
- * first spoken to by `heads`; whether it exists and lets us in shows there.
+ * Opens the hub. Rejects with a fault when the address or a branch's name is refused, or when no engine can reach it;
+ * whether a remote hub exists and lets us in shows at the first `heads`.
  */
 export async function openRepository(options: RepositoryOptions): Promise<Repository> {
   const address = addressOf(options.repo, options.token);
@@ -53,18 +51,14 @@ export async function openRepository(options: RepositoryOptions): Promise<Reposi
   throw repositoryFault("RepositoryUnsupported", `opening ${address.name}`, message, { fix });
 }
 
-/**
- * The folder to watch for changes of a hub on this machine (see `watchRepository`); null for a hub behind a URL.
- * `repo` is what {@link openRepository} was given.
- */
+/** The folder to watch for changes of a hub on this machine (see `watchRepository`); null for one behind a URL. */
 export async function localGitDir(repo: string): Promise<string | null> {
   const address = addressOf(repo, null);
   return address.kind === "path" ? gitFolderOf(address) : null;
 }
 
 /**
- * Where a clone on this machine has a branch that it only fetched, for people: `origin/fleet/state`. Null where the branch
- * is its own or not there, and for a hub behind a URL. `repo` is what {@link openRepository} was given.
+ * Where a clone has a branch that it only fetched, for people: `origin/fleet/state`; null for its own, or for a URL.
  */
 export async function fetchedBranch(repo: string, branch: string): Promise<string | null> {
   const address = addressOf(repo, null);
@@ -84,10 +78,8 @@ async function hasGit(): Promise<boolean> {
 }
 
 /**
- * Where the remote `origin` of the repository that `folder` lies in is, credentials included; null when there is no
- * repository, no such remote, or no git program to ask.
- *
- * An origin that cannot be the hub is a fault: to pass over it would make another repository the hub.
+ * Where the remote `origin` of the repository around `folder` is, credentials included; null without one, or without
+ * git. An origin that cannot be the hub is a fault: passing over it would make another repository the hub.
  */
 export async function originOf(folder: string): Promise<string | null> {
   const url = await ask(folder, "remote", "get-url", "origin");

@@ -22,8 +22,7 @@ export async function watchRepository(gitDir: string, onChange: () => void, sign
     timer ??= setTimeout(fire, gatheringMs);
   };
   let watcher = look(gitDir, gather);
-  // A folder of refs that vanishes and comes back takes chokidar's watch on its surroundings with it, unnoticed. So we
-  // look afresh after every removal, and then tell a change, for what moved in between.
+  // A folder of refs that vanishes takes chokidar's watch with it, unnoticed: we look afresh after every removal.
   const renew = (event: string): void => {
     if (event !== "unlink" && event !== "unlinkDir") return;
     void watcher.close();

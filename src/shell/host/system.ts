@@ -15,10 +15,7 @@ export const systemClock: Clock = {
   },
 };
 
-/**
- * 32 bytes from the system's source of randomness, in hexadecimal digits: where nonces come from
- * (`trust/README.md#t-04`).
- */
+/** 32 bytes of the system's randomness, in hexadecimal digits, for nonces (`trust/README.md#t-04`). */
 export const systemEntropy = (): string => randomBytes(32).toString("hex");
 
 /** Where a program runs, and what it is told by its environment. */

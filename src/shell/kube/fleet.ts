@@ -65,10 +65,8 @@ const objectsAtOnce = 3_200;
 const idleSockets = 2_000;
 
 /**
- * Members as real Kubernetes API servers, reached through the contexts of a kubeconfig.
- *
- * One client per context, whose connections and discovery outlive a pass; nothing that it caches decides anything.
- * Rejects with a Fault `KubeconfigUnreadable`.
+ * Members as real API servers, through a kubeconfig's contexts: one client each, whose connections and discovery
+ * outlive a pass and decide nothing. Rejects with a Fault `KubeconfigUnreadable`.
  */
 export const kubeFleet = async (options: KubeconfigFleetOptions): Promise<KubeFleet> =>
   kubeFleetOver(await openKubeconfig(options.kubeconfig, pluginsOf(options)), options);
@@ -184,10 +182,7 @@ function openMember(
   return { connection, client, discovery: known, time, informer, last: null };
 }
 
-/**
- * Why a watched member cannot be acted on, or null: watches do not notice a member that fell silent, and an action would
- * notice late.
- */
+/** Why a watched member cannot be acted on, or null: watches do not notice a member that fell silent. */
 async function contactLossOf(
   { informer, client }: Member,
   turns: SlotPool,

@@ -17,8 +17,7 @@ import { requestFolder, requestPage } from "../../core/report/request-page.ts";
 import { readYamlStream } from "../../core/yaml/read-stream.ts";
 import type { Edit, Repository, TreeFile } from "./ports.ts";
 
-// What people are asked about, as files: written when it is asked for, taken away when that is over, and read by whoever
-// shows it. Nobody decides by it: the digest of the request does.
+// What people are asked about, as files: written when asked for, removed when over; nobody decides by it.
 
 const longestText = 1_000_000;
 

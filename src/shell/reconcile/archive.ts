@@ -9,8 +9,7 @@ import type { Repository } from "./ports.ts";
 import { decodeBlobs } from "./source.ts";
 
 /**
- * The manifests that targets of earlier commits name and this commit no longer has: a cluster that is held back keeps
- * what it has, and has to get it back when somebody deletes it there.
+ * The manifests of earlier commits' targets that this commit lacks: a cluster that is held back may need them again.
  */
 export async function readArchive(
   repository: Repository,

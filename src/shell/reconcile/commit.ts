@@ -36,10 +36,7 @@ const pageWords: PageWords = {
   whyHeld: (because) => heldReasons[because],
 };
 
-/**
- * Writes a decision on top of `state` and pushes it with the expected old value. On success the memory holds the new
- * state; "superseded" means that somebody else decided first, and leaves everything as it was.
- */
+/** Commits a decision on top of `state`; "superseded": somebody else decided first, and everything is as it was. */
 export async function commitDecision(
   repository: Repository,
   state: State,

@@ -6,10 +6,7 @@ import type { Clock, Fleet, Receipt } from "./ports.ts";
 interface DeadlineOptions {
   readonly clock: Clock;
   readonly deadline: DurationMs;
-  /**
-   * At start, a process waits for members that have not answered yet while others keep answering, but no longer than this:
-   * it cannot decide about members that it does not know.
-   */
+  /** How long a starting process waits for unknown members while others keep answering: it cannot decide about them. */
   readonly firstDeadline: DurationMs;
   /** Something arrived after the deadline: the next pass has it. */
   readonly onLate: () => void;
@@ -39,18 +36,12 @@ interface Question {
   readonly begun: Begun<Observation | null>;
 }
 
-/**
- * A late observation that was not used for so long is out of date. Until it is used, nothing is planned for its member, so
- * no action of ours is later than it.
- */
+/** A late observation counts for so long; until it is used nothing is planned for its member, so it stays true. */
 const maxAge = seconds(10);
 
 /**
- * Puts a deadline on every answer of a fleet: a member that needs longer answers in a later pass
- * (`reconcile/README.md#i-17`, `#f-49`).
- *
- * An action that needs longer continues. Until it has ended its member has no observation, so nothing new is planned for
- * it: there is at most one action per member.
+ * Puts a deadline on every answer of a fleet (`reconcile/README.md#i-17`, `#f-49`): a slow member answers in a later
+ * pass. A slow action continues; until it ends its member has no observation, and so no other action.
  */
 export function withDeadline(fleet: Fleet, options: DeadlineOptions): DeadlineFleet {
   const { clock, onLate, report } = options;

@@ -124,10 +124,7 @@ function dueAfter(
   return Math.max(due, later(now, minSleep)) as Instant;
 }
 
-/**
- * Sleeps until a pass is due, polling the branches meanwhile: a fetch is cheaper than a pass. Also wakes up when the clock
- * was set back, which would put the due time hours away.
- */
+/** Sleeps until a pass is due, polling the branches meanwhile; also wakes up when the clock was set back. */
 async function sleepUntilDue(
   { clock, repository }: Ports,
   { signal, poll }: LoopOptions,

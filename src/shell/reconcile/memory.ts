@@ -9,10 +9,7 @@ import type { PastFiles } from "./history.ts";
 import type { Heads } from "./ports.ts";
 import type { WalkedHistory } from "./repository-queries.ts";
 
-/**
- * The caches of one process. Never needed for correctness: all of it can be read again from Git, and a process that starts
- * without it decides the same.
- */
+/** The caches of one process, all of which can be read again from Git: without them it decides the same. */
 export interface Memory {
   /**
    * Names this process in its commits. Two that see the same decide the same, within one second and to the last byte; did
@@ -108,10 +105,8 @@ export const newMemory = (): Memory => ({
 const factsKept = 20_000;
 
 /**
- * Decoded files by blob id: those that the last two readings of the source used.
- *
- * A reading asks for files that are not known by path: moved ones, held ones, those of targets of earlier commits. So the
- * daemon keeps little here, however many commits it reads; a file that was evicted too early is decoded again.
+ * Decoded files by blob id, of the last two readings: files that are not known by path are asked for (moved, held, of
+ * earlier targets), and a daemon keeps little. One that was evicted too early is decoded again.
  */
 interface DecodedFiles {
   get(id: BlobId): DecodedFile | undefined;
@@ -146,10 +141,8 @@ export interface FactCache<F> {
 }
 
 /**
- * A cache of at most `limit` facts; the oldest are evicted.
- *
- * Facts about SSH signatures, and that there is none, hold for good. Everything else depends on the certificates and the
- * time, and is evicted when either changes.
+ * At most `limit` facts; the oldest are evicted. Those about SSH signatures, and that there is none, hold for good; the
+ * others depend on certificates and time, and are evicted when either changes.
  */
 export function newFactCache<F>(limit: number): FactCache<F> {
   const lasting = new Map<string, F>();

@@ -1,10 +1,7 @@
 import { type DurationMs, type Instant, later, seconds } from "../../core/model/value.ts";
 import type { Passed } from "./settle.ts";
 
-/**
- * News about members that a pass heard, decided nothing by, and left for a later commit. `final` ends something that
- * people wait for (a placement is available everywhere, something fails); `routine` is everything else.
- */
+/** News that a pass heard and left for a later commit: `final` ends something that people wait for. */
 export type News = "final" | "routine";
 
 /** When news is committed by a process that goes on: final news soon, routine news gathered for longer. */

@@ -19,10 +19,7 @@ interface ObservedWorld {
   readonly reasons: readonly Reason[];
 }
 
-/**
- * Reads both branches and observes every member. "Now" is when all have answered: dated earlier, waits that start there
- * would end early.
- */
+/** Reads both branches and observes every member; "now" is when all have answered, so that no wait ends early. */
 export async function observe(ports: Ports, settings: Settings, memory: Memory): Promise<ObservedWorld> {
   const { repository, clock } = ports;
   const heads = await repository.heads();

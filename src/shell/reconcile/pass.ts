@@ -43,10 +43,7 @@ interface PassTimings {
   readonly act: number;
 }
 
-/**
- * Whether a pass left something for the next one to see: it committed, or some member did at least a part of its work. A
- * member that refused before anything was done would refuse again at once.
- */
+/** Whether a pass committed, or some member did part of its work; one that refused at once would do so again. */
 export const hasMoved = ({ committed, receipts }: Extract<PassResult, { kind: "passed" }>): boolean =>
   committed !== null || receipts.some((it) => it.interrupted === null || hasWorked(it));
 
@@ -54,10 +51,8 @@ const hasWorked = ({ created, configured, deleted, released, failed }: Receipt):
   created + configured + deleted + released + failed > 0;
 
 /**
- * One look at the world and one step towards what the repository asks for.
- *
- * Safe to run twice, at once, or never. The order is the whole safety argument: decide, check, write it down, and only
- * then act. `flush` commits news that decides nothing too, as a run does before it ends.
+ * One look at the world and one step towards what the repository asks for, safe to run twice, at once, or never, by its
+ * order: decide, check, write it down, and only then act. `flush` commits news that decides nothing too.
  */
 export async function pass(ports: Ports, settings: Settings, memory: Memory, flush: boolean): Promise<PassResult> {
   const lap = stopwatch(ports.clock);

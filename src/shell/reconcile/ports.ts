@@ -17,9 +17,8 @@ export interface Ports {
 }
 
 /**
- * The hub: a source branch that people write and a state branch that only we write.
- *
- * Every method rejects with a {@link Fault} and nothing else. Reads name a commit, so what they give never changes.
+ * The hub: a source branch that people write and a state branch that only we write. Methods reject with a {@link Fault}
+ * and nothing else; reads name a commit, so what they give never changes.
  */
 export interface Repository {
   /** The repository's name for messages: a path, or a URL without credentials. */
@@ -152,15 +151,9 @@ export interface Fleet {
    * still outstanding. While nothing changes on a member, a fleet that watches gives the same object (`===`).
    */
   observe(member: MemberAddress): Promise<Observation | null>;
-  /**
-   * Carries out one member's actions: claim, apply in waves, remove last, record. A failure of one object affects no other.
-   * Null: it is still running, and until it ends the member is not observed.
-   */
+  /** Carries out one member's actions, each object by itself; null: still running, and the member is not observed. */
   act(member: MemberAddress, actions: ClusterActions): Promise<Receipt | null>;
-  /**
-   * By how much our clock is ahead of each member's right now, in whole seconds, in no order. Members without a response
-   * in the last minutes are left out; no request is made for it.
-   */
+  /** By how much our clock is ahead of each member's, in whole seconds; those silent for minutes are left out. */
   clockOffsets(): readonly DurationMs[];
   close(): Promise<void>;
 }
@@ -191,10 +184,7 @@ export interface Clock {
   sleepUntil(moment: Instant, signal: AbortSignal): Promise<void>;
 }
 
-/**
- * A person's work tree, for the commands that write files for people: commits are made as `git commit` there would make
- * them, with the person's identity, signature and hooks. Every method rejects with a {@link Fault} and nothing else.
- */
+/** A person's work tree; commits are made as `git commit` there would. Methods reject with a {@link Fault} only. */
 export interface Author {
   /** The top of the work tree. */
   readonly name: string;
@@ -203,14 +193,10 @@ export interface Author {
   /** The YAML files as they lie there, by their paths from the top, ordered. */
   files(): readonly { readonly path: string; readonly text: string }[];
   /**
-   * Writes the files and commits them, and nothing else that is changed or staged; or changes nothing at all. Files that
-   * have uncommitted changes are refused.
+   * Writes the files and commits them and nothing else, or changes nothing; files with uncommitted changes are refused.
    */
   commit(change: AuthoredChange): Promise<AuthoredCommit>;
-  /**
-   * An armored signature over the bytes, made with the format, key and program with which git would sign a commit there.
-   * An SSH signature is made for `namespace`; OpenPGP has nothing of the kind.
-   */
+  /** An armored signature over the bytes, as git would sign a commit there; an SSH one is made for `namespace`. */
   sign(bytes: Uint8Array, namespace: string): Promise<string>;
 }
 

@@ -95,10 +95,7 @@ interface Reading {
   readonly isRewrite: boolean;
 }
 
-/**
- * The intent of one commit. A commit that changes no file we read is named by the one that last did, unless history was
- * rewritten: what comes next descends from the new one only.
- */
+/** The intent of one commit; one that changes no file we read is named by the last that did, unless it is a rewrite. */
 async function intentAt(repository: Repository, head: Commit, { state, memory, isRewrite }: Reading): Promise<Intent> {
   const of = acceptedStateOf(state);
   const seen = memory.intent;
@@ -192,9 +189,8 @@ async function sourceFiles(
 }
 
 /**
- * Gives blobs decoded, and reads those that were not read lately. Equal ids are equal bytes.
- *
- * Of a file that is too long to be decoded only the beginning is fetched: it costs what it defines, and not the pass.
+ * Blobs decoded, and read unless they were lately; of one that is too long only the beginning, so that it costs what it
+ * defines, and not the pass.
  */
 export async function decodeBlobs(
   repository: Repository,
@@ -230,10 +226,7 @@ const sameHolds = (a: readonly Hold[], b: readonly Hold[]): boolean =>
 /** More than a trust file may be long, in bytes. */
 export const maxTrustBytes = 256 * 1024;
 
-/**
- * The text whose bytes are exactly these; null where they are no UTF-8, or more than {@link maxTrustBytes}. A mark of the
- * byte order stays: it is part of what was signed.
- */
+/** The text of exactly these bytes, byte order mark included; null where not UTF-8, or beyond {@link maxTrustBytes}. */
 export function exactText(bytes: Uint8Array): string | null {
   if (bytes.length > maxTrustBytes) return null;
   try {
@@ -243,10 +236,7 @@ export function exactText(bytes: Uint8Array): string | null {
   }
 }
 
-/**
- * That the source branch is not there, by its name, with the branch that it could be instead. `otherwise`: what to do
- * where no branch is.
- */
+/** That there is no source branch of that name, and which it could be instead; `otherwise`: what to do without any. */
 export async function sourceBranchMissing(repository: Repository, otherwise: string): Promise<Fault> {
   // The missing branch is reported even where the other branches are not known.
   const known = await repository.branches?.().catch(() => null);

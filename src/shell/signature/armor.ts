@@ -18,10 +18,7 @@ export function armorFormat(armored: string): (typeof labels)[keyof typeof label
   return label !== undefined && Object.hasOwn(labels, label) ? labels[label as keyof typeof labels] : null;
 }
 
-/**
- * The lines between the first and the last one of an armor. Nothing may stand before it, and nothing but line breaks
- * after it (GitHub leaves one there).
- */
+/** The lines between first and last of an armor; before it stands nothing, after it only line breaks (GitHub's). */
 export function armoredLines(armored: string, label: keyof typeof labels): readonly string[] {
   if (armored.length > longest) throw new SignatureError("Malformed", `the signature is longer than ${longest} bytes`);
   const first = `-----BEGIN ${label}-----\n`;

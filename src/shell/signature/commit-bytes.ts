@@ -102,10 +102,7 @@ interface Header {
   readonly end: number;
 }
 
-/**
- * Headers after `committer`: those of git, and those by which tools that sign tell apart the versions of a change
- * (Jujutsu, GitButler). Their order differs: git writes `gpgsig` last, JGit before `encoding`.
- */
+/** Headers after `committer`: git's, Jujutsu's and GitButler's. Their order differs: JGit signs before `encoding`. */
 const known: Readonly<Record<string, RegExp>> = {
   encoding: /^[A-Za-z0-9][-A-Za-z0-9_.:]{0,39}$/,
   gpgsig: /^[\n -~]+$/,
@@ -119,10 +116,7 @@ const mayRepeat = new Set(["mergetag"]);
 const mayContinue = new Set(["gpgsig", "gpgsig-sha256", "mergetag"]);
 const mostHeaders = 64;
 
-/**
- * The headers of a commit, in the order that git writes them: `tree`, `parent`s, `author`, `committer`, then what is
- * {@link known}. `end` is where the empty line after them stands.
- */
+/** A commit's headers in git's order, then what is {@link known}. `end` is where the empty line after them stands. */
 function headersOf(bytes: Buffer): { readonly headers: readonly Header[]; readonly end: number } {
   const end = bytes.indexOf("\n\n") + 1;
   if (end === 0) throw new SignatureError("Malformed", "the commit has no empty line after its headers");

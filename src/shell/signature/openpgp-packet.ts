@@ -15,10 +15,7 @@ interface OpenPgpPacket {
 const what = "the OpenPGP signature";
 const bad = (): SignatureError => new SignatureError("Malformed", `${what} is not what it should be made of`);
 
-/**
- * The signature in an armor: exactly one packet, of version 4 or 6, over a file of bytes, with an algorithm that nobody
- * has to be afraid of. Two packets would leave it to the reader which one counts.
- */
+/** The signature in an armor: exactly one packet, of version 4 or 6, over bytes, with a sound algorithm. */
 export function openPgpPacket(armored: string): OpenPgpPacket {
   const bytes = dearmored(armored);
   const wire = newWireReader(packetBody(bytes), what);

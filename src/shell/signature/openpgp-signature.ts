@@ -117,10 +117,7 @@ export const openPgp = () => import("openpgp");
 
 const longest = 256 * 1024;
 
-/**
- * Reads certificates; the same list (`===`) is read once. One that cannot be read costs itself only: the trust file was
- * checked for it when it was read.
- */
+/** Reads certificates; the same list (`===`) is read once. An unreadable one costs itself only. */
 function openPgpCertificates(armored: readonly string[]): Promise<OpenPgpCertificates> {
   const before = readings.get(armored);
   if (before !== undefined) return before;

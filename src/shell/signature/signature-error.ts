@@ -3,10 +3,7 @@ import type { SignatureFact, SignatureFailure } from "../../core/model/commit.ts
 /** A signature that cannot be read or does not verify. */
 export type Rejected = Extract<SignatureFact, { readonly kind: "rejected" }>;
 
-/**
- * Ends the verification of a signature: every parser here throws it, and `verifier.ts` turns it into a fact. It never
- * leaves `shell/signature`.
- */
+/** Ends the verification of a signature; `verifier.ts` turns it into a fact, so it never leaves `shell/signature`. */
 export class SignatureError extends Error {
   override readonly name = "SignatureError";
   readonly code: SignatureFailure;

@@ -117,8 +117,7 @@ interface SshSignatureFlags {
 }
 
 /**
- * Checks one signature of SSH (RFC 8709, RFC 5656, RFC 8332, OpenSSH's PROTOCOL.u2f) over `data`, or says what is wrong
- * with it.
+ * Checks an SSH signature over `data` (RFC 8709, 5656, 8332, OpenSSH's PROTOCOL.u2f), or says what is wrong with it.
  */
 export function checkSshSignature(key: SshKey, signature: Buffer, data: Buffer): SshSignatureFlags {
   const wire = newWireReader(signature, "the signature");

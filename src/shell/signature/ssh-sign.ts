@@ -27,11 +27,7 @@ const type = "ssh-ed25519";
 /** What git has commits signed for. */
 const commitNamespace = "git";
 
-/**
- * Reads a private key, OpenSSH's or PKCS#8's, that is not encrypted (OpenSSH's PROTOCOL.key, RFC 5958).
- *
- * Nothing of the text is ever in a message. No program is needed to sign with it.
- */
+/** Reads a private key that is not encrypted, OpenSSH's or PKCS#8's (PROTOCOL.key, RFC 5958), and never quotes it. */
 export function signingKeyOf(text: string): SigningKey | NoSigningKey {
   if (/^-----BEGIN OPENSSH PRIVATE KEY-----/m.test(text)) return fromOpenSsh(text);
   if (/^-----BEGIN ENCRYPTED PRIVATE KEY-----/m.test(text)) return encrypted;

@@ -63,10 +63,8 @@ const named = ({ name, email }: CommitBytes["author"]): string =>
   [...`${name} <${email}>`].slice(0, longestAuthor).join("");
 
 /**
- * What the signature of a commit turns out to be.
- *
- * `certificates` are armored OpenPGP certificates, one each; hand in the same list (`===`) again, and they are read once.
- * Facts only: which namespace an SSH signature has to carry (`git`), and whose key it is, is for others to judge.
+ * What the signature of a commit turns out to be: facts only, not whose key it is. `certificates` are armored OpenPGP
+ * certificates, one each; hand in the same list (`===`) again, and they are read once.
  */
 async function signatureOfCommit(
   commit: CommitBytes,

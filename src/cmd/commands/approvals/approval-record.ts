@@ -53,10 +53,7 @@ interface FoundRequest {
   readonly look: ShownContent | null;
 }
 
-/**
- * Finds the request that is meant in the record of the work tree's fleet at `--repo`, or here; one whose digest does not
- * match the record is refused.
- */
+/** Finds the open request that is meant in the record of the work tree's fleet; a forged digest is refused. */
 export const findRequest = async (
   wish: RequestSelector,
   verb: string,
@@ -144,10 +141,7 @@ async function rawOf(repository: Repository, commit: Commit): Promise<Uint8Array
   }
 }
 
-/**
- * Looks again, where the reconciler's record is, whether what is answered is still asked for; what speaks against an
- * answer with this decision.
- */
+/** Looks at the reconciler's record again before a push: what speaks against an answer with this decision. */
 export const recheckRequest =
   (
     ask: ApprovalRequest,

@@ -48,10 +48,7 @@ export interface DecisionOptions extends CommitOptions {
 
 type Decision = ApprovalFile["decision"];
 
-/**
- * Answers a request that is open: shows what it is about, says whether the answer would count, and commits a signed
- * file that holds nothing else (`trust/README.md#the-request`).
- */
+/** Shows an open request and whether the answer counts, and commits it, signed (`trust/README.md#the-request`). */
 export async function submitDecision(
   options: DecisionOptions,
   decision: Decision,
@@ -123,10 +120,7 @@ type Withdrawals =
 
 const noWithdrawals: Withdrawals = { kind: "taken", files: [] };
 
-/**
- * Nobody can tell which of two unsigned words is newer: what took an approval back goes in the commit that gives it
- * again.
- */
+/** Unsigned answers have no order: what took an approval back goes in the commit that gives it again. */
 function ownWithdrawals({ author, ask, who, place }: DecisionDraft): Withdrawals {
   const { principal } = who;
   const { digest } = ask.request;
@@ -170,10 +164,7 @@ async function signed(
   return code;
 }
 
-/**
- * Where the signature goes: on the commit, unless the rules want it in the file; there too where the commit's may get
- * lost.
- */
+/** Where the signature goes: on the commit if the rules accept that; in the file if they do not, or may lose it. */
 function signaturePlaces(
   { ask, who }: DecisionDraft,
   context: ApprovalContext,

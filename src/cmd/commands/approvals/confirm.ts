@@ -19,9 +19,7 @@ export interface ConfirmOptions extends CommitOptions {
   readonly trustAnchor: Digest | null;
 }
 
-/**
- * Shows deletions that wait for a person, and commits the file that lets just these go, once (`plan/README.md#d-3`).
- */
+/** Shows deletions that wait, and commits the file that lets just these go, once (`plan/README.md#d-3`). */
 export async function confirm(options: ConfirmOptions, terminal: Terminal): Promise<ExitCode> {
   const author = await openWorkTree(options);
   const { deletions } = await readRecordedLedger(options, terminal.environment);

@@ -138,9 +138,7 @@ export type SelectedDeletion =
   | { readonly kind: "unknown" }
   | { readonly kind: "refused"; readonly message: string; readonly fix: string };
 
-/**
- * Finds the set that waits and is meant: by its digest or the beginning of it; without one, the only one that waits.
- */
+/** Finds the waiting set by its digest or the beginning of it; without one, the only one that waits. */
 export function selectDeletion({ held, confirmations }: DeletionLedger, wish: string | null): SelectedDeletion {
   const waiting = held.filter((it) => !it.confirmed && isMeant(it, wish));
   const [first, second] = waiting;

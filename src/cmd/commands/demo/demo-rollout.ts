@@ -28,10 +28,7 @@ export interface DemoEnvironment {
 /** Long enough for every wait of the stages, and for what is new to become available. */
 const patience = seconds(20);
 
-/**
- * Rolls out two versions: a good one, through all stages with a wait and an approval, and a broken one, which stays in
- * its first stage and is rolled back. Every command is the one that people type.
- */
+/** Rolls out a good version through all stages, and a broken one that is rolled back, by the commands people type. */
 export async function demoStagedRollout(demo: DemoEnvironment, terminal: Terminal): Promise<void> {
   await goodVersion(demo, terminal);
   await badVersion(demo, terminal);

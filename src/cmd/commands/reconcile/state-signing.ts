@@ -13,10 +13,7 @@ type StateSigningKey = Extract<ReturnType<typeof signingKey>, { readonly kind: "
 /** The largest file of a key. */
 const largest = 64 << 10;
 
-/**
- * Reads the private key at a path, for commits of the state branch. The file's content is never shown; a warning is
- * printed if other users may read it.
- */
+/** Reads the private key for commits of the state branch, which is never shown; warns if others may read its file. */
 export async function openSigningKey(path: string | null, { err }: Pick<Terminal, "err">): Promise<StateSigningKey> {
   if (path === null) return null;
   const file = await stat(path).catch(() => null);

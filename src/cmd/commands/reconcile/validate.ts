@@ -28,10 +28,7 @@ export interface ValidateOptions {
   readonly output: Format;
 }
 
-/**
- * Reads the files of a folder as the reconciler would read them from a commit, and says what is wrong. With a state
- * branch available, problems of ended runs and processed evictions are left out.
- */
+/** Checks a folder's files as the reconciler would read them, without problems of what is over by the record. */
 export async function validateCommand(
   { path, verbose, output }: ValidateOptions,
   terminal: Terminal,

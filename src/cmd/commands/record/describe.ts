@@ -61,9 +61,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
   });
 }
 
-/**
- * What the viewer may do about each open request: the command and, if they may approve, the file, ready to be copied.
- */
+/** What the viewer may do about each open request: the command and, if they may approve, the file to copy. */
 export const requestTexts = (run: RunRecord, branch: string, reader: Viewer): string =>
   gateRequestsOf(run)
     .filter((it) => requestState(it) === "open")

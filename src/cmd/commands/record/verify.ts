@@ -55,9 +55,7 @@ const proofs: Readonly<Record<AuditCheck, string>> = {
   rendered: "rendered/ shows what clusters are to run",
 };
 
-/**
- * For people: a line per kind of check; what they prove, and what they do not; and two lines per fault.
- */
+/** For people: a line per kind of check; what they prove, and what they do not; and two lines per fault. */
 export function auditLines(audit: Audit): { readonly checks: readonly string[]; readonly faults: readonly string[] } {
   const checks = (Object.keys(nouns) as AuditCheck[]).map((check) => {
     const looked = audit.looked[check];

@@ -9,10 +9,7 @@ import { loadWorkTree } from "../../hub/work-tree.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
-/**
- * Removes documents that are no longer needed: ended runs, processed evictions and confirmations, and answers without
- * effect.
- */
+/** Removes ended runs, processed evictions and confirmations, and answers without effect. */
 export async function prune(options: CommitOptions, terminal: Terminal): Promise<ExitCode> {
   const workTree = await loadWorkTree(options);
   const { ledger, accepted } = await readRecordedState(options, terminal.environment);

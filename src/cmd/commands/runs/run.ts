@@ -24,9 +24,7 @@ export interface RunCreateOptions extends CommitOptions {
   readonly state: UpdateRunSpec["state"];
 }
 
-/**
- * Writes the file of a new run: of a placement and by a strategy that files here define, of a version that is recorded.
- */
+/** Writes the file of a new run; its placement and strategy are in files here, its version is recorded. */
 export async function createRun(options: RunCreateOptions, terminal: Terminal): Promise<ExitCode> {
   const { name, namespace = null, placement, strategy, index = null, state } = options;
   const objection = objectionTo(options);

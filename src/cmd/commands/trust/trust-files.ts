@@ -39,9 +39,7 @@ export async function uncommittedProblem(text: string, options: HubOptions): Pro
 /** What is in force by the record: null when nothing is, `unknown` when the record cannot be read from here. */
 export type TrustInForce = TrustRecord | null | "unknown";
 
-/**
- * What is in force in a work tree's fleet. Signing must be possible without a network, so this never rejects for that.
- */
+/** What is in force in a work tree's fleet. Never rejects for want of a network: signing must work offline. */
 export async function trustInForce(
   options: HubOptions,
   environment: Readonly<Record<string, string | undefined>>,

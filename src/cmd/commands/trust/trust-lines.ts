@@ -20,10 +20,7 @@ import { printProblems } from "../../terminal/outcome.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { TrustInForce } from "./trust-files.ts";
 
-/**
- * Lines about rules that leave a single choice of approvers, or none. Findings that the version before had as well are
- * left out; none are if `before` is null.
- */
+/** Rules that leave one choice of approvers or none, unless they did in `before` as well; none if that is null. */
 export function quorumLines(next: Trust, before: Trust | null): readonly string[] {
   const known = new Set(before === null ? [] : quorumFindings(before).map((it) => it.message));
   const fresh = quorumFindings(next).filter((it) => !known.has(it.message));

@@ -12,10 +12,7 @@ export function manifestFrom(value: Manifest): { readonly manifest: Manifest; re
   return { manifest, digest: digestOf(manifest) };
 }
 
-/**
- * Checks what every API server checks of any object, and what would go wrong silently (`yaml/README.md#b-90` …
- * `#b-100`).
- */
+/** Checks what API servers check of any object, and silent mistakes (`yaml/README.md#b-90` … `#b-100`). */
 export function manifestProblems(id: VersionedId, value: Manifest): FieldProblems {
   return [
     ...nameProblems(id),
@@ -71,10 +68,7 @@ function hookProblems(value: Manifest): FieldProblems {
 
 const envelopeAnnotation = `${kubeFleetPrefix}/envelope-configmap`;
 
-/**
- * ConfigMaps as envelopes are gone; placing one as a plain ConfigMap would surprise its author
- * (`render/README.md#a-9`).
- */
+/** ConfigMaps as envelopes are gone; one placed as it is would surprise its author (`render/README.md#a-9`). */
 function envelopeProblems({ group, kind }: VersionedId, value: Manifest): FieldProblems {
   const annotations = memberAt(value, "metadata", "annotations");
   if (group !== "" || kind !== "ConfigMap" || member(annotations, envelopeAnnotation) === null) return [];
@@ -83,10 +77,7 @@ function envelopeProblems({ group, kind }: VersionedId, value: Manifest): FieldP
   return [error("FLT1904", at, "a ConfigMap can no longer be an envelope", fix)];
 }
 
-/**
- * A Secret whose data is not base64 would be refused by every member; its values are never shown
- * (`yaml/README.md#b-95`).
- */
+/** A Secret whose data is not base64 is refused by every member; values are never shown (`yaml/README.md#b-95`). */
 function secretProblems(value: Manifest): FieldProblems {
   return [
     ...stringMapProblems(member(value, "data"), ["data"]),

@@ -40,10 +40,7 @@ function memberClusterFrom({ metadata, spec, status }: WrittenCluster): Omit<Mem
   };
 }
 
-/**
- * Checks a member cluster that its schema has passed: `intent/README.md#v-mc-01`, `#v-mc-05` … `#v-mc-07`,
- * `yaml/README.md#b-113`.
- */
+/** Checks a member cluster (`intent/README.md#v-mc-01`, `#v-mc-05` … `#v-mc-07`, `yaml/README.md#b-113`). */
 function memberClusterProblems({ apiVersion, metadata, spec, status }: WrittenCluster): FieldProblems {
   const taints = spec.taints ?? [];
   const taintAt = (i: number): JsonPath => ["spec", "taints", i];

@@ -7,10 +7,7 @@ import { error, type FieldProblem, type FieldProblems, type JsonPath, warning } 
 /** The largest sum of annotation keys and values that Kubernetes stores. */
 const maxAnnotationBytes = 256 * 1024;
 
-/**
- * Checks labels and annotations of any object, as an API server would before it stores them (`yaml/README.md#b-74`,
- * `#b-94`, `#b-96`).
- */
+/** Checks labels and annotations as an API server would (`yaml/README.md#b-74`, `#b-94`, `#b-96`). */
 export function metadataProblems(value: Json): FieldProblems {
   const labels = memberAt(value, "metadata", "labels");
   const annotations = memberAt(value, "metadata", "annotations");
@@ -62,10 +59,7 @@ interface CommonFields {
   readonly status?: Json;
 }
 
-/**
- * Checks the name, our annotations (of which those in `known` exist), the version, of which v1alpha1 is read with a
- * warning, and the status.
- */
+/** Checks the name, our annotations (`known` ones exist), the status, and the version: v1alpha1 is a warning. */
 export const commonProblems = (
   { apiVersion, metadata, status }: CommonFields,
   { known = [], later = "v1beta1 or v1", maxName = 253 }: { known?: string[]; later?: string; maxName?: 253 | 63 } = {},

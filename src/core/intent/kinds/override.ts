@@ -67,9 +67,7 @@ function ruleOf({ clusterSelector, overrideType, jsonPatchOverrides = [] }: Writ
 
 const operationOf = ({ op, path, value = null }: WrittenOperation): PatchOperation => ({ op, path, value });
 
-/**
- * Checks an override that its schema has passed against the rules of the kind (`intent/README.md#overrides`).
- */
+/** Checks an override by the rules of its kind (`intent/README.md#overrides`). */
 const overrideProblems = (override: WrittenOverride): FieldProblems => [
   ...commonProblems(override),
   ...placementRefProblems(override.spec),
@@ -135,10 +133,7 @@ function termProblems(term: ClusterTerm, at: JsonPath): FieldProblems {
   return problems;
 }
 
-/**
- * Checks the path and the value of a JSON Patch operation (`intent/README.md#v-ov-08` … `#v-ov-15`,
- * `yaml/README.md#b-83` … `#b-86`).
- */
+/** Checks an operation's path and value (`intent/README.md#v-ov-08` … `#v-ov-15`, `yaml/README.md#b-83` … `#b-86`). */
 function operationProblems(operation: WrittenOperation, at: JsonPath): FieldProblems {
   return [
     ...pathProblems(operation.path, [...at, "path"]),

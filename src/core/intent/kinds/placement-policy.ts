@@ -49,10 +49,7 @@ const refused: Readonly<Record<NonNullable<WrittenPolicy["placementType"]>, read
   PickFixed: ["affinity", "numberOfClusters", "topologySpreadConstraints", "tolerations"],
 };
 
-/**
- * Checks a scheduling policy: which fields go together, and that each is well formed (`intent/README.md#v-pl-22` …
- * `#v-pl-57`).
- */
+/** Checks which fields of a policy go together, and their form (`intent/README.md#v-pl-22` … `#v-pl-57`). */
 export function policyProblems(policy: WrittenPolicy): FieldProblems {
   return [
     ...fieldProblems(policy),

@@ -9,10 +9,7 @@ import { annotationProblems } from "./metadata.ts";
 type WrittenApplyStrategy = NonNullable<WrittenStrategy["applyStrategy"]>;
 type Annotations = Readonly<Record<string, string>>;
 
-/**
- * How long a cluster may take before it counts as failed, unless the placement says otherwise
- * (`rollout/README.md#b-1`).
- */
+/** How long a cluster may take before it counts as failed, by default (`rollout/README.md#b-1`). */
 const defaultProgressDeadline = minutes(10);
 
 /** How a placement rolls out and applies, after defaults; two settings are annotations. */
@@ -51,10 +48,7 @@ function applyStrategyOf(written: WrittenApplyStrategy): ApplyStrategy {
 
 const at: JsonPath = ["spec", "strategy"];
 
-/**
- * Checks how a placement rolls out and applies (`intent/README.md#v-pl-60`, `#v-pl-62` … `#v-pl-71`), and refuses what
- * does not work yet.
- */
+/** Checks how a placement rolls out and applies (`intent/README.md#v-pl-60`, `#v-pl-62` … `#v-pl-71`). */
 export function strategyProblems(strategy: WrittenStrategy): FieldProblems {
   return [
     ...rollingUpdateProblems(strategy),

@@ -55,9 +55,7 @@ function selectorOf(written: WrittenSelector): ResourceSelector {
   return { group, version, kind, name: name === "" ? null : name, labelSelector, selectionScope };
 }
 
-/**
- * Checks a placement that its schema has passed against the rules of the kind (`intent/README.md#placements`).
- */
+/** Checks a placement by the rules of its kind (`intent/README.md#placements`). */
 function placementProblems({ apiVersion, metadata, spec, status }: WrittenPlacement): FieldProblems {
   return [
     ...dnsLabelProblems(metadata.name),
@@ -103,10 +101,7 @@ function selectorProblems(selector: WrittenSelector, at: JsonPath): FieldProblem
   return problems;
 }
 
-/**
- * NamespaceWithResourceSelectors: one namespace, by name, and no other Namespace selector (`intent/README.md#v-pl-06` …
- * `#v-pl-08`).
- */
+/** NamespaceWithResourceSelectors: one namespace, by name, no other (`intent/README.md#v-pl-06` … `#v-pl-08`). */
 function namespaceModeProblems(selectors: readonly WrittenSelector[], at: JsonPath): FieldProblems {
   const namespaces = [...selectors.entries()].filter(([, it]) => isNamespaceKind(it));
   const special = namespaces.filter(([, it]) => it.selectionScope === "NamespaceWithResourceSelectors");
@@ -197,8 +192,6 @@ const kinds: ReadonlySet<string> = new Set([
 
 const envelopes: ReadonlySet<string> = new Set(["ClusterResourceEnvelope", "ResourceEnvelope"]);
 
-/**
- * Kinds that no placement carries: they are a cluster's or the fleet's own (`render/README.md#what-is-never-placed`).
- */
+/** Kinds that no placement carries: a cluster's or the fleet's own (`render/README.md#what-is-never-placed`). */
 const isNeverPlaced = ({ group, kind }: { readonly group: string; readonly kind: string }): boolean =>
   groups.has(group) || kinds.has(`${group}/${kind}`) || (group === placementGroup && !envelopes.has(kind));

@@ -28,10 +28,7 @@ export const updateRunKind: ReadKind<WrittenRun, ContentOf<"run">> = {
   selectionRules: selectsNothing,
 };
 
-/**
- * An update run after defaults, which has passed its schema and its rules. An empty index is none
- * (`intent/README.md#v-ur-08`).
- */
+/** A checked update run after defaults. An empty index is none (`intent/README.md#v-ur-08`). */
 function updateRunFrom({ metadata, spec }: WrittenRun, scope: Scope): Omit<UpdateRun, "source"> {
   const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
   const { placementName, resourceSnapshotIndex = "", stagedRolloutStrategyName, state = "Initialize" } = spec;
@@ -63,8 +60,7 @@ const updateRunProblems = (run: WrittenRun): FieldProblems => [
 ];
 
 /**
- * An index that no snapshot can have. Whether there is one with a well-formed index, and `01` is one, the run finds out
- * (`rollout/README.md#u19`).
+ * An index that no snapshot can have; whether a well-formed one exists, the run finds out (`rollout/README.md#u19`).
  */
 function indexProblems(index: string): FieldProblems {
   if (/^[0-9]{0,9}$/.test(index)) return [];
@@ -72,9 +68,7 @@ function indexProblems(index: string): FieldProblems {
   return [error("FLT1302", ["spec", "resourceSnapshotIndex"], "is not a snapshot index", fix, JSON.stringify(index))];
 }
 
-/**
- * `intent/README.md#v-ur-04`: a run is for one version of one placement. An absent index and an empty one are the same.
- */
+/** `intent/README.md#v-ur-04`: a run is for one version of one placement. An absent index is an empty one. */
 function updateRunUpdateProblems(before: UpdateRun["spec"], after: UpdateRun["spec"]): FieldProblems {
   const changed = immutableProblems("a run", [
     ["placementName", before.placement, after.placement],

@@ -77,10 +77,7 @@ function concurrencyOf(written: number | string): CountOrPercent | null {
   return value === null || ("count" in value ? value.count : value.percent) === 0 ? null : value;
 }
 
-/**
- * `1h30m` or `1.5h`: hours, minutes and seconds, above zero; null for anything else (`intent/README.md#v-us-13`,
- * `#v-us-15`).
- */
+/** `1h30m` or `1.5h`, above zero; null for anything else (`intent/README.md#v-us-13`, `#v-us-15`). */
 const waitOf = (written: string): DurationMs | null =>
   /^(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[smh])+$/.test(written) ? durationOf(written) : null;
 

@@ -13,11 +13,7 @@ export interface SchemaError {
 
 type Validate = (value: Json) => readonly SchemaError[];
 
-/**
- * A validator per kind, compiled on first use.
- *
- * The shipped bundle has this module replaced by code that ajv generated ahead of time; nothing else knows ajv.
- */
+/** A validator per kind, compiled on first use; the bundle has code in its place that ajv generated ahead of time. */
 export const validators = Object.fromEntries(
   (Object.keys(schemas) as SchemaName[]).map((name) => [name, lazily(name)]),
 ) as Readonly<Record<SchemaName, Validate>>;

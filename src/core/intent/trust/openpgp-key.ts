@@ -26,10 +26,7 @@ export function parseOpenPgpKey(armor: string): KeyResult {
   return { kind: "key", fingerprint: fingerprintOf(body) };
 }
 
-/**
- * The fingerprints of the subkeys in an armored OpenPGP public key that {@link parseOpenPgpKey} takes. What they sign
- * counts for their primary key, and is revoked with that.
- */
+/** The fingerprints of a key's subkeys. What they sign counts for their primary key, and is revoked with that. */
 export const openPgpSubkeys = (armor: string): readonly string[] =>
   packetsOf(dearmored(armor) ?? Buffer.alloc(0))
     ?.filter((it) => it.tag === 14)

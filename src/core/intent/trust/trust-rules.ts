@@ -16,10 +16,7 @@ export type WrittenApprovers = Pick<WrittenRule, "principals" | "minimum" | "acc
 
 type Spec = WrittenTrust["spec"];
 
-/**
- * Checks a trust file that its schema has passed against its rules (`trust/README.md#the-trust-file`; `#b-66`,
- * `yaml/README.md#b-67`).
- */
+/** Checks a trust file by its rules (`trust/README.md#the-trust-file`, `#b-66`, `yaml/README.md#b-67`). */
 export function trustProblems({ spec }: WrittenTrust): FieldProblems {
   return [
     ...versionProblems(spec),

@@ -2,9 +2,8 @@ import { isObject, type Json, type JsonObject } from "../../model/json.ts";
 import { compareText, type Instant } from "../../model/value.ts";
 
 /**
- * One shape of the state branch: how a value is written as JSON, and how it is read back.
- *
- * `W` is what it takes to write one, where that is more than what is read: what a file repeats of elsewhere.
+ * How a value is written as JSON and read back. `W` is what it takes to write one, where that is more than what is
+ * read: what a file repeats of elsewhere.
  */
 export interface Codec<T, W = T> {
   /** Undefined: the member is left out. */
@@ -23,10 +22,7 @@ export interface Field<T, W = unknown> {
 /** A JSON object that is being written. */
 export type Draft = Record<string, Json>;
 
-/**
- * How every member of `T` is written and read: the compiler asks for each of them, and for no other. A codec stands under the
- * member's own name. They are written in this order.
- */
+/** How every member of `T` is written, in this order, and read: a codec stands under the member's own name. */
 export type Members<T, W = T> = { readonly [K in keyof T]-?: Codec<T[K]> | Field<T[K], W> };
 
 /** What is wrong with a document that is being read: the first problem. Reading goes on with stand-ins. */
@@ -297,9 +293,7 @@ function parsed(text: string, key: string, context: ReadContext): Json {
   }
 }
 
-/**
- * A thousand objects say the same, and the reader gives one value for all of them: it is decoded once, and kept as one.
- */
+/** A thousand objects say the same: their value is decoded once, and kept as one. */
 export function decodedOnce<T extends object, W = T>({ write, read }: Codec<T, W>): Codec<T, W> {
   const known = new WeakMap<object, T>();
   return {

@@ -23,10 +23,7 @@ export function admit(object: JsonObject, kind: ServedKind, strict: boolean): Js
   return value as JsonObject;
 }
 
-/**
- * Keeps a write to its part: through the main resource nobody writes status, through `status` nobody writes anything else.
- * `live` is null for a creation.
- */
+/** Keeps a write to its part: `status` and the rest are written apart. `live` is null for a creation. */
 export function withinSubresource(
   next: JsonObject,
   live: JsonObject | null,
@@ -189,10 +186,7 @@ const zeros: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ["admissionregistration.k8s.io/ValidatingWebhookConfiguration", webhooks],
 ]);
 
-/**
- * What a create is compared with, to say what its author owns: the object of this kind with nothing in it. Kubernetes' own
- * kinds have members even then (`spec`, a pod template); a custom resource has none.
- */
+/** The empty object that a create is compared with; Kubernetes' own kinds have members even then (`spec`). */
 export function zeroValueOf(kind: ServedKind): JsonObject {
   if (kind.custom !== null) return { metadata: {} };
   return { metadata: {}, spec: {}, status: {}, ...zeros.get(kindKey(kind)) };

@@ -5,9 +5,8 @@ import type { ServedKind } from "../api/kinds.ts";
 type Defaulting = (object: JsonObject) => JsonObject;
 
 /**
- * Fills in what Kubernetes fills in where people write nothing. Nobody owns a default until somebody writes it, which is
- * what makes it worth simulating: a comparison with the manifest alone sees drift everywhere. Gives the same object when
- * nothing is missing.
+ * Fills in what Kubernetes fills in; the same object when nothing is missing. Nobody owns a default until somebody
+ * writes it: a comparison with the manifest alone sees drift everywhere.
  */
 export function withDefaults(object: JsonObject, kind: ServedKind): JsonObject {
   if (kind.custom !== null) return object;

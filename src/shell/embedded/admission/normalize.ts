@@ -19,8 +19,7 @@ const quantities = new Set(["sizeLimit"]);
 const opaque = new Set(["openAPIV3Schema"]);
 
 /**
- * The object as it comes back from a server that decodes into types: without nulls, without empty lists and maps, with
- * canonical quantities. Custom resources have no types; only their metadata is tidied. Gives the same object when it is tidy.
+ * As a typed server gives it back: no nulls, no empty lists or maps, canonical quantities; of custom ones, metadata.
  */
 export function normalize(object: JsonObject, kind: ServedKind): JsonObject {
   if (kind.custom === null) return tidyObject(object, "");
@@ -87,9 +86,8 @@ const form = /^([+-]?)(\d*)(?:\.(\d*))?(?:([eE][+-]?\d{1,3})|([KMGTPE]i|[numkMGT
 const nano = 9;
 
 /**
- * A quantity as Kubernetes writes it back: `1000m` is `1`, `1024Mi` is `1Gi`, `0.5` is `500m`. Null for what is no quantity.
- *
- * Suffixes keep their family; a binary one below 1024 becomes decimal (apimachinery's `Quantity.CanonicalizeBytes`).
+ * A quantity as Kubernetes writes it: `1000m` is `1`, `1024Mi` is `1Gi`, `0.5` is `500m`; null for none. Suffixes keep
+ * their family; a binary one below 1024 becomes decimal (`Quantity.CanonicalizeBytes`).
  */
 export function canonicalQuantity(text: string): string | null {
   const match = form.exec(text.trim());

@@ -129,10 +129,7 @@ interface Fitted {
   readonly unknown: readonly string[];
 }
 
-/**
- * Drops what a structural schema does not declare and fills in its defaults, as an API server does with custom resources
- * before anything else looks at them. apiVersion, kind and metadata are never touched.
- */
+/** Drops what a structural schema does not declare and fills in its defaults; never in apiVersion, kind, metadata. */
 export function pruneAndDefault(object: JsonObject, schema: JsonObject | null): Fitted {
   if (schema === null) return { value: object, unknown: [] };
   const unknown: string[] = [];

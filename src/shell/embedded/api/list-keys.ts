@@ -1,7 +1,6 @@
 import { atomic, keyed, type Shape, set, struct } from "./shape.ts";
 
-// Where Kubernetes' own kinds depart from the plain rule: the `x-kubernetes-list-type`, `-list-map-keys` and `-map-type` of
-// kube-apiserver v1.36's OpenAPI, for everything that people place. What is not named here is plain.
+// Where Kubernetes' own kinds depart from the plain rule: the list and map types of kube-apiserver v1.36's OpenAPI.
 
 const byName = (members: Readonly<Record<string, Shape>> = {}): Shape => keyed(["name"], struct(members));
 

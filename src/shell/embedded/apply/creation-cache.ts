@@ -29,10 +29,8 @@ const creations: Readonly<Record<FieldOwner["operation"], WeakMap<JsonObject, Ca
 };
 
 /**
- * Gives the cached result for the same body, from any cluster; null when there is none.
- *
- * A new object depends on its body, kind and author, until a cluster adds to it. What is recalled was found valid, and all
- * that are made from one body share what it says.
+ * The cached result for the same body, kind and author, from any cluster; null when there is none. It was found valid,
+ * and objects made from one body share what that says.
  */
 export function cachedCreation(
   { operation, body, kind, namespace, name, strict }: Creation,

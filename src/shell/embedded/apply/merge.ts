@@ -3,8 +3,7 @@ import { elementOf, isDeclared, isLeaf, memberShape, type Shape } from "../api/s
 import { StatusError } from "../api/status.ts";
 import { type FieldSet, fieldsBelow, hasField, isEmpty, leafField, nodeOf } from "./field-set.ts";
 
-// The algebra of server-side apply, as structured-merge-diff defines it. Values are shared, never changed: a part that a
-// merge leaves alone is the very same object afterwards, which makes "nothing changed" a comparison of references.
+// The algebra of server-side apply (structured-merge-diff). What a merge leaves alone stays the very same object.
 
 /** What `live` becomes when `patch` is laid over it. Gives `live` itself when the patch says nothing new. */
 export function mergeValue(live: Json, patch: Json, shape: Shape): Json {
@@ -39,10 +38,7 @@ interface Item {
 const itemsOf = (list: JsonList, shape: Shape): readonly Item[] =>
   list.map((value) => ({ element: elementOf(value, shape), value }));
 
-/**
- * Merges lists whose items have identities. Shared items come in the patch's order, items that only live has stay before
- * the shared item they stood before: structured-merge-diff's walk, step by step, since the order of containers is visible.
- */
+/** Merges lists with identities, in the order of structured-merge-diff's walk: the order of containers is visible. */
 function mergeLists(live: JsonList, patch: JsonList, shape: Shape): JsonList {
   const item = shape.kind === "keyed" ? shape.item : shape;
   const left = itemsOf(live, shape);

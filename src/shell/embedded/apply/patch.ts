@@ -29,10 +29,7 @@ const directive = "$patch";
 const orderPrefix = "$setElementOrder/";
 const deletePrefix = "$deleteFromPrimitiveList/";
 
-/**
- * Kubernetes' strategic merge patch, what `kubectl apply` and `kubectl edit` send for built-in kinds: a merge patch in which
- * lists with identities merge by their key. Order without `$setElementOrder`: new items first, then as they were.
- */
+/** What `kubectl apply` and `edit` send: lists with identities merge by key; new items first, then as they were. */
 export function strategicPatch(target: Json, patch: Json, shape: Shape): Json {
   if (!isObject(patch)) return patch;
   if (patch[directive] === "replace") return without(patch, directive);

@@ -25,10 +25,7 @@ import {
   workloadStatus,
 } from "./workload-status.ts";
 
-/**
- * What a cluster's controllers do about a write. They act a little later, through writes of their own, and look then at what
- * is, not at what happened; so what comes due while they are frozen can be done whenever they are let go again.
- */
+/** What controllers do about a write: a little later, by what is then, so that frozen ones can do it when let go. */
 export function runControllers(cluster: Cluster, change: StoreChange): void {
   const kind = cluster.kinds.ofTable(change.table);
   if (kind === null) return;

@@ -78,10 +78,7 @@ interface Counts {
   readonly available: number;
 }
 
-/**
- * A new template takes half of what ran out of service, brings half of the new into being, then makes all of it available;
- * another number of replicas leaves alone what runs.
- */
+/** A new template halves what ran, brings half of the new, then all; another number leaves alone what runs. */
 function countsOf(object: JsonObject, { progress, rolls }: Moment): Counts {
   const wanted = Number(memberAt(object, "spec", "replicas") ?? 1);
   if (progress === "done" || progress === "overdue") {

@@ -13,10 +13,8 @@ let older: ReadonlyMap<string, Json> = new Map();
 let characters = 0;
 
 /**
- * The body of a request as data; refuses what is neither JSON nor YAML.
- *
- * The same text gives the same value, as far as it is remembered. Fleets are sent the same manifests over and over, and
- * what is stored is never changed in place: a thousand clusters share what one of them was sent.
+ * A request's body as data; refuses what is neither JSON nor YAML. The same text gives the same value, as far as it is
+ * remembered: a thousand clusters share what one of them was sent.
  */
 export function parseBody(text: string): Json {
   if (text.length > longest) return parsed(text);

@@ -23,10 +23,7 @@ export const wantsAggregated = (accept: string): boolean => accept.includes("as=
 /** The content type of aggregated discovery. */
 export const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/**
- * The answer to a discovery path, null for a path that is none: `/api`, `/apis`, `/api/v1`, `/apis/apps`, `/apis/apps/v1`.
- * Built once per set of kinds, which nearly all clusters share.
- */
+/** The answer to a discovery path such as `/apis/apps/v1`; null for others. Built once per set of kinds. */
 export function discoveryOf(kinds: readonly ServedKind[], path: string, aggregated: boolean): string | null {
   const key = aggregated && (path === "/api" || path === "/apis") ? `${path}!` : path;
   const known = answers.get(kinds) ?? new Map<string, string | null>();
@@ -162,10 +159,7 @@ const aggregatedResources = (kinds: readonly ServedKind[]): JsonList =>
 const rootOf = ({ group, version }: ServedKind): string =>
   group === "" ? `api/${version}` : `apis/${group}/${version}`;
 
-/**
- * The little of OpenAPI v3 that kubectl reads before it writes: which kinds can be patched, and that the server checks fields
- * itself. Null for a path that is none: `/openapi/v3`, `/openapi/v3/apis/apps/v1`.
- */
+/** The little of OpenAPI v3 that kubectl reads before it writes (`/openapi/v3`, `/openapi/v3/apis/…`); else null. */
 export function openApiOf(kinds: readonly ServedKind[], path: string): string | null {
   if (!path.startsWith("/openapi/v3")) return null;
   const below = path.slice("/openapi/v3/".length);

@@ -11,10 +11,7 @@ type Message = Readonly<Record<number, readonly [name: string, type: FieldType]>
 const object = { 1: ["metadata", "ObjectMeta"] } as const;
 const objectOf = (spec: string): Message => ({ ...object, 2: ["spec", spec] });
 
-/**
- * The messages of what `kubectl create` makes by kind and options, from Kubernetes' `generated.proto` (v1.36). Fields that
- * it never fills in are left out.
- */
+/** What `kubectl create` makes, from Kubernetes' `generated.proto` (v1.36), without fields that it never fills in. */
 export const messages: Readonly<Record<string, Message>> = {
   TypeMeta: { 1: ["apiVersion", "string"], 2: ["kind", "string"] },
   Unknown: { 1: ["typeMeta", "TypeMeta"], 2: ["raw", "bytes"], 3: ["contentEncoding", "string"] },

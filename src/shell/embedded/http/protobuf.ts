@@ -5,10 +5,8 @@ import { binaryKinds, messages } from "./protobuf-messages.ts";
 const magic = Buffer.from("k8s\0");
 
 /**
- * An object in Kubernetes' binary form as JSON; null for what cannot be read whole.
- *
- * It is protobuf in an envelope that names the kind. `kubectl create KIND` sends nothing else, and asks no server whether
- * it would rather have JSON. A field that is not known and says something makes the whole unreadable: nothing is dropped.
+ * An object in Kubernetes' protobuf envelope as JSON; null for what cannot be read whole: nothing is dropped. `kubectl
+ * create KIND` sends nothing else, and asks no server whether it would rather have JSON.
  */
 export function textOfBinary(bytes: Uint8Array): string | null {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -7,10 +7,7 @@ import type { RequestTarget } from "./preconditions.ts";
 
 const namespaces = ["kube-system", "default", "kube-public", "kube-node-lease"];
 
-/**
- * What every cluster starts with: its four namespaces, with a uid of kube-system that says which cluster this is, and one
- * node of ordinary size, so that capacity can be asked for and a DaemonSet has a place.
- */
+/** Four namespaces, with kube-system's uid that says which cluster this is, and a node of ordinary size. */
 export function bootstrapCluster(cluster: Cluster): void {
   for (const name of namespaces) {
     make(cluster, "Namespace", null, { metadata: { name } });

@@ -15,10 +15,7 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
 }
 
-/**
- * Deletes an object, or starts to: with finalizers it stays, marked, until the last of them is gone, and the answer is the
- * object; otherwise it goes at once, and the answer is a Status. A namespace always waits for its content.
- */
+/** Deletes an object; with finalizers, or as a namespace with content, it stays, marked, until those are gone. */
 export function deleteObject(cluster: Cluster, target: RequestTarget, options: DeleteOptions): JsonObject {
   const live = read(cluster, target);
   requirePreconditions(live, target, options);
@@ -132,10 +129,7 @@ export function deleteUnconditionally(cluster: Cluster, kind: ServedKind, object
   deleteObject(cluster, target, { uid: null, resourceVersion: null, propagation: "Background", dryRun: false });
 }
 
-/**
- * The garbage collector's view of one object with owners: goes when none of them is there any more. An owner that is being
- * deleted in the foreground takes it along, one that orphans lets go of it.
- */
+/** An object goes when no owner is left; one deleted in the foreground takes it along, an orphaning one lets go. */
 export function collectGarbage(cluster: Cluster, kind: ServedKind, object: JsonObject): void {
   const live = cluster.store.get(kind, objectNamespace(object), objectName(object));
   if (live === null || memberAt(live, "metadata", "ownerReferences") === null) return;

@@ -28,10 +28,7 @@ interface Page {
   readonly metadata: JsonObject;
 }
 
-/**
- * One page of a list. All pages carry the version of the first; later pages show what is there now, so that a watch from
- * that version tells whatever happened in between. A token whose version is forgotten is 410, and the list starts over.
- */
+/** One page of a list, all under the version of the first, so that a watch from there tells all; 410 when forgotten. */
 export function list(cluster: Cluster, request: ListRequest): Page {
   const token = request.continue === "" ? null : tokenOf(request.continue);
   const version = token?.version ?? cluster.store.version;
@@ -116,10 +113,7 @@ interface Sink {
 /** As often as a server tells a quiet watcher how far it has seen. */
 const bookmarkMs = 30_000;
 
-/**
- * Tells a client what happens to objects of a kind, from a version on. A version that is forgotten is answered with an ERROR
- * event of 410, which means: list again. Gives the function that stops it.
- */
+/** Tells what happens to objects of a kind from a version on, or 410 when that is forgotten; gives what stops it. */
 export function watch(cluster: Cluster, request: WatchRequest, sink: Sink): () => void {
   const { store } = cluster;
   const from = Number(request.resourceVersion || "0");

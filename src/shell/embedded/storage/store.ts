@@ -32,10 +32,7 @@ export const objectNamespace = (object: JsonObject): string | null => textOf(mem
 /** `metadata.uid`, empty before it is stored. */
 export const objectUid = (object: JsonObject): string => textOf(memberAt(object, "metadata", "uid")) ?? "";
 
-/**
- * The objects of one cluster, in memory. Every write gets the next resourceVersion; objects are never changed in place,
- * so whoever holds one may keep it.
- */
+/** One cluster's objects in memory. Every write gets the next resourceVersion; objects are never changed in place. */
 export class Store {
   readonly #tables = new Map<TableKey, Table>();
   readonly #listeners = new Map<TableKey, Set<Listener>>();

@@ -46,10 +46,7 @@ export async function catchUp(git: PersonGit, ours: string, theirs: string, duri
   return { commit, way: "rebased" };
 }
 
-/**
- * Takes our commit off the branch again, with the merge at its `head` by which theirs came upon it; says what is left.
- * It stays where something is in the way, such as what the person made of its files since.
- */
+/** Takes our commit and the merge at its `head` off the branch, unless something is in the way; says what is left. */
 export async function undoCommit(
   git: PersonGit,
   { head, ours }: { readonly head: string; readonly ours: string },

@@ -21,10 +21,7 @@ interface PersonCall {
 /** Runs git, or another program of the person's, in one work tree as the person would. */
 export type PersonGit = (args: readonly string[], call: PersonCall) => Promise<PersonGitResult>;
 
-/**
- * Git as a person runs it in a folder: identity, signing, hooks, credential helpers and the terminal are theirs, and so
- * is the time it takes, for somebody may be typing a passphrase. `runGit` is for the reconciler, which has none of these.
- */
+/** Git as a person runs it: settings, hooks, terminal and time are theirs. The reconciler has `runGit`. */
 export const personGit = (folder: string): PersonGit => {
   const run = personProgram("git", null, "install git 2.31 or newer and see that it is on the PATH");
   return (args, call) => run(["-C", folder, ...args], call);

@@ -108,10 +108,8 @@ interface PushedBranch {
 }
 
 /**
- * The page on which a pull request for the branch is opened; null when nobody can tell.
- *
- * Forges name it themselves in their answer to a push, whatever they are and wherever they run. Those that did not are
- * known by the names of their hosts.
+ * The page on which a pull request is opened; null when nobody can tell. Forges name it in their answer to a push;
+ * those that did not are known by the names of their hosts.
  */
 export function pullRequestPage({ url, base, branch, said }: PushedBranch): string | null {
   const named = said.split("\n").flatMap((line) => /^remote: .*?(https?:\/\/\S+)\s*$/.exec(line)?.[1] ?? []);

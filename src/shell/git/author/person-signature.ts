@@ -24,10 +24,8 @@ type SshKey = { readonly kind: "file"; readonly path: string } | { readonly kind
 const setUp = "git config gpg.format ssh; git config user.signingKey ~/.ssh/id_ed25519.pub";
 
 /**
- * Signs bytes as `git commit -S` in that work tree would sign a commit: an armored signature.
- *
- * The same settings decide (`gpg.format`, `user.signingKey`, the programs, `gpg.ssh.defaultKeyCommand`; git's
- * `gpg-interface.c`), and passphrases are asked for where the programs ask for them.
+ * An armored signature of bytes, made as `git commit -S` in that work tree would (git's `gpg-interface.c`): the same
+ * settings decide, and passphrases are asked for where the programs ask for them.
  */
 export async function personSignature(
   git: PersonGit,
@@ -44,10 +42,7 @@ export async function personSignature(
   return `${armored.replaceAll("\r", "").trimEnd()}\n`;
 }
 
-/**
- * The public half of the key with which {@link personSignature} would sign; null where none is set up, where it is not at
- * hand (no `.pub` file beside the private one), or where nobody can sign with it.
- */
+/** The public half of the key of {@link personSignature}; null where it is not at hand, or nobody can sign with it. */
 export async function personKey(git: PersonGit, top: string): Promise<PersonKey | null> {
   try {
     const setup = await setupOf(git, top, "asking git what you sign with");

@@ -7,10 +7,8 @@ const answerLimit = 512 << 20;
 export class ConnectionLost extends Error {}
 
 /**
- * HTTP for isomorphic-git, which brings neither a deadline nor a bound on the answer (`git/README.md#libraries`).
- *
- * `authorization` goes with the first request, which saves the round trip of a 401. It is not sent on to another
- * origin when the server redirects.
+ * HTTP with a deadline and a bound on answers (`git/README.md#libraries`). `authorization` goes with the first request,
+ * which saves the round trip of a 401, and to no other origin when the server redirects.
  */
 export function isoHttp(authorization: string | null, deadlineMs: number): HttpClient {
   return { request: (request) => exchange(request, authorization, deadlineMs) };

@@ -65,10 +65,8 @@ async function folderEntries(
 }
 
 /**
- * Writes the trees that `edits` make out of `parent`'s, and gives the id of the root.
- *
- * Only folders with edits in them are read and written. A folder that lost its last file is gone, as in git; the root
- * may be empty.
+ * Writes the trees that `edits` make out of `parent`'s, reading only folders with edits; gives the id of the root,
+ * which may be empty. A folder that lost its last file is gone, as in git.
  */
 export async function writeTrees(store: IsoStore, parent: Commit | null, edits: readonly Edit[]): Promise<string> {
   const blobs = await writeBlobs(store, edits);

@@ -32,12 +32,7 @@ const messageLimit = 100;
 
 const nothing = "0".repeat(40);
 
-/**
- * Opens a hub behind an http(s) URL without any git program, through isomorphic-git and a mirror of its own.
- *
- * Slower than the program where files count by the thousand (`git/README.md#libraries`), the same in everything it
- * does.
- */
+/** Opens a hub behind http(s) through isomorphic-git: slower, otherwise the same (`git/README.md#libraries`). */
 export async function openIso(address: HttpAddress, options: RemoteOptions): Promise<Repository> {
   const during = `preparing a mirror of ${address.name}`;
   const folder = await claimFolder(options.cacheFolder, `${cacheNameOf(address.url)}.iso`).catch((cause: unknown) => {

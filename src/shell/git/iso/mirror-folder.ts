@@ -68,10 +68,8 @@ const renamed = (from: string, to: string): Promise<boolean> =>
   );
 
 /**
- * The file system for isomorphic-git, with writes that happen wholly or not at all.
- *
- * On its own it writes in place, and an object or a ref that was half written when the process died is never repaired
- * (`git/README.md#libraries`).
+ * Files for isomorphic-git, written wholly or not at all: on its own it writes in place, and never repairs an object or
+ * a ref that was half written when the process died (`git/README.md#libraries`).
  */
 export const atomicFiles: PromiseFsClient = {
   promises: {

@@ -7,11 +7,7 @@ export interface Branches {
   readonly state: string;
 }
 
-/**
- * Checks the names of both branches by git's own rules (`git check-ref-format`; `git/README.md#b-39`).
- *
- * They must differ: the source branch is never written.
- */
+/** Checks both branches' names as `git check-ref-format` does, and that they differ (`git/README.md#b-39`). */
 export function branchesOf(source: string, state: string): Branches {
   for (const name of [source, state]) {
     if (!isBranchName(name)) throw refused(`${JSON.stringify(name.slice(0, 80))} is not a valid branch name`);
@@ -23,10 +19,7 @@ export function branchesOf(source: string, state: string): Branches {
 /** The full name of a branch's ref. */
 export const refOf = (branch: string): string => `refs/heads/${branch}`;
 
-/**
- * Where a mirror remembers a branch of its remote. One level deep, so that a branch that was a folder of branches in an
- * earlier configuration is in nobody's way.
- */
+/** Where a mirror remembers a branch of its remote, one level deep: no earlier folder of branches is in its way. */
 export const trackingRef = (branch: string): string =>
   `refs/flotilla/heads/${branch.replaceAll("%", "%25").replaceAll("/", "%2F")}`;
 
@@ -39,10 +32,7 @@ function isBranchName(name: string): boolean {
 /** How many branches are listed: a repository may have thousands. */
 const branchLimit = 100;
 
-/**
- * The branches among these refs, the default one first. `head`: the ref that `HEAD` of the repository points to; null
- * where that is not known.
- */
+/** The branches among these refs, the default one first. `head`: the ref of `HEAD`; null where that is not known. */
 export function branchNamesOf(refs: readonly string[], head: string | null): readonly string[] {
   const folder = "refs/heads/";
   const names = [...refs].filter((it) => it.startsWith(folder)).sort(compareText);

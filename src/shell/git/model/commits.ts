@@ -16,8 +16,7 @@ export interface HistoryRange {
 export const maxCommitRead = 64 * 1024;
 
 /**
- * Orders the commits reachable from `head`, parents before children. Every engine gives the same order, since it depends
- * on parents only, not on dates.
+ * Orders the commits reachable from `head`, parents before children; by parents only, so every engine gives the same.
  */
 export function parentsFirst(head: Commit, ancestry: Ancestry): readonly Commit[] {
   const ordered = new Set<Commit>();
@@ -36,10 +35,7 @@ export function parentsFirst(head: Commit, ancestry: Ancestry): readonly Commit[
   return [...ordered];
 }
 
-/**
- * Whether certainly none of these commits is reachable from `base`: those without a parent among them are all children of
- * `base`. False proves nothing.
- */
+/** Whether none of these is reachable from `base`: all without a parent are its children. False proves nothing. */
 export function isPlainlyBeyond(base: Commit, ancestry: Ancestry): boolean {
   const isFirst = (parents: readonly Commit[]): boolean => !parents.some((it) => ancestry.has(it));
   return [...ancestry.values()].every((parents) => !isFirst(parents) || parents.includes(base));
@@ -48,10 +44,7 @@ export function isPlainlyBeyond(base: Commit, ancestry: Ancestry): boolean {
 /** Gives an armored signature over the content of a commit object. */
 export type SignCommit = (payload: Uint8Array) => string;
 
-/**
- * The content of a commit with a signature over just these bytes, in the header `gpgsig`: the last one, where git puts
- * it, the lines after the first indented by a space.
- */
+/** A commit's content with a signature over just these bytes in `gpgsig`, the last header, where git puts it. */
 export function signedCommit(raw: Uint8Array, sign: SignCommit): Buffer {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
   const end = bytes.indexOf("\n\n") + 1;
@@ -59,17 +52,9 @@ export function signedCommit(raw: Uint8Array, sign: SignCommit): Buffer {
   return Buffer.concat([bytes.subarray(0, end), Buffer.from(header), bytes.subarray(end)]);
 }
 
-/**
- * Whether a text names an object by its full SHA-1, and can be nothing else: no option, no revision, no second line.
- *
- * Ids reach git from the record too, which whoever may write the state branch could have written.
- */
+/** Whether a text is a full SHA-1 and nothing else, as ids from the record, which others may write, have to be. */
 export const isObjectId = (text: string): boolean => /^[0-9a-f]{40}$/.test(text);
 
-/**
- * Author and committer of everything we write, as Git stores them: whole seconds, UTC.
- *
- * Constant, so that a proposal determines its commit id: both engines write the same commit.
- */
+/** Author and committer of all we write, in whole seconds, UTC: constant, so that a proposal determines its id. */
 export const identityLine = (at: Instant): string =>
   `flotilla <flotilla@localhost> ${Math.max(0, Math.floor(at / 1000))} +0000`;

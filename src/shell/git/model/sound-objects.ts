@@ -31,10 +31,7 @@ export function strictEntriesIn(
   return entriesOf(raw, tree, { during, isExact: true });
 }
 
-/**
- * All entries of a tree, including those that programs read differently, so that no change is missed. Never for what is
- * deployed.
- */
+/** All entries of a tree, unsound ones too, so that no change is missed. Never for what is deployed. */
 export const lenientEntriesIn = (
   raw: Uint8Array<ArrayBuffer> | undefined,
   tree: string,

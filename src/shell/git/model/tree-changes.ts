@@ -27,8 +27,7 @@ interface Pair {
 }
 
 /**
- * Gives the paths at which tree `after` has another file than `before`, or none, ordered by path. A file that only became
- * executable is the same file to us.
+ * The paths at which `after` has another file than `before`, or none, in order; being executable makes no difference.
  */
 export async function treeChanges(
   read: ReadTrees,
@@ -42,10 +41,8 @@ export async function treeChanges(
 }
 
 /**
- * Gives the paths at which tree `after` has not the file that `before` has, or has it in another mode, ordered by path.
- *
- * Folders with the same id are the same to the last byte, so only those on the way to a difference are read: all of one
- * depth at once. Folders that `enters` refuses are passed over.
+ * The paths at which `after` has not the file or mode that `before` has, in order. Only folders on the way to a
+ * difference are read, all of one depth at once; those that `enters` refuses are passed over.
  */
 export async function treeDifferences(
   read: ReadTrees,

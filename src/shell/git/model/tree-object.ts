@@ -87,10 +87,8 @@ const slash = Uint8Array.of(47);
 const shown = (name: Buffer): string => JSON.stringify(name.toString("utf8").slice(0, 80));
 
 /**
- * Asserts that a path may stand in a tree that we write.
- *
- * Names in the state come from validated objects and from trees that git accepted; one that leads out of the tree or
- * into `.git` is our own mistake.
+ * Asserts that a path may stand in a tree that we write: one that leads out of it or into `.git` is our own mistake, as
+ * names come from validated objects and from trees that git accepted.
  */
 export function assertTreePath(path: string): void {
   const parts = path.split("/");

@@ -6,10 +6,8 @@ import { assertTreePath } from "../model/tree-object.ts";
 const pieceSize = 64 << 10;
 
 /**
- * Gives a proposal as input of `git fast-import`: the texts, then one commit on `ref`, whose id is then printed.
- *
- * Texts are generated one by one as the stream is read, and equal ones are written once: a hundred clusters with the same
- * content share one blob. Removals come first: a file may become a folder in the same commit, and a folder a file.
+ * A proposal as input of `git fast-import`: the texts, generated as they are read and equal ones once, then one commit
+ * on `ref`, whose id is printed. Removals come first: a file may become a folder, and a folder a file.
  */
 export function* importStream(proposal: Proposal, ref: string): Generator<string> {
   const texts: Texts = { marks: new Map(), next: commitMark + 1, room: sharedSize };

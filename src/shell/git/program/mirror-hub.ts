@@ -144,10 +144,7 @@ class MirrorHub implements Hub {
     return state !== null && descends(this.#git, this.#address.name, state, commit);
   }
 
-  /**
-   * One fetch for both branches, which git refuses as a whole while one is missing; then the server is asked which.
-   * While one is missing, the server is asked first.
-   */
+  /** One fetch for both branches, which git refuses while one is missing: then the server is asked which it has. */
   async #fetch(): Promise<Heads> {
     // A process that stays may have begun before the lock of a dead one was old enough.
     await removeStaleLocks(this.#git.gitDir ?? "");
@@ -236,9 +233,8 @@ const places = [".", "objects", "objects/info", "objects/info/commit-graphs", "o
 const mostFolders = 1_000;
 
 /**
- * Removes the locks that git processes left behind when they died, and which nobody else would ever remove.
- *
- * For our own mirrors only, where removing a live lock by mistake costs no more than a fetch. No ref name ends in `.lock`.
+ * Removes the locks of git processes that died, which nobody else would. For our own mirrors only, where removing a
+ * live one by mistake costs no more than a fetch. No ref name ends in `.lock`.
  */
 export async function removeStaleLocks(gitDir: string): Promise<void> {
   const folders = [...places, ...(await foldersUnder(gitDir, "refs"))].map((it) => join(gitDir, it));

@@ -17,10 +17,8 @@ interface PathUse {
 }
 
 /**
- * Opens a repository on this machine as the hub, bare or with a work tree.
- *
- * The state branch moves by compare-and-swap of its ref. Index and checked-out files are never touched, so a person
- * should not have the state branch itself checked out.
+ * Opens a repository on this machine as the hub. The state branch moves by compare-and-swap of its ref; index and
+ * checked-out files are never touched, so a person should not have that branch checked out.
  */
 export async function openPath(
   address: PathAddress,
@@ -32,10 +30,7 @@ export async function openPath(
   return new ProgramRepository(address.name, git, new PathHub(address.name, git, { branches, tracked }), sign);
 }
 
-/**
- * Where a clone has a branch that is not one of its own, as git last fetched it: `origin/fleet/state`. Null where the
- * branch itself is there, or neither is.
- */
+/** Where a clone has a branch as last fetched: `origin/fleet/state`. Null where it has its own, or neither. */
 export async function trackedBranch(address: PathAddress, branch: string): Promise<string | null> {
   const [own, fetched] = [refOf(branch), fetchedRef(branch)];
   const refs = await readRefs(await gitAt(address), [own, fetched], `reading ${address.name}`);
@@ -45,9 +40,8 @@ export async function trackedBranch(address: PathAddress, branch: string): Promi
 const fetchedRef = (branch: string): string => `refs/remotes/origin/${branch}`;
 
 /**
- * The folder in which a repository at a path keeps its refs: of a linked work tree, that is the main one's.
- *
- * Only the path itself is asked, never the folders above it: a folder inside another project is not a fleet.
+ * Where a repository at a path keeps its refs; of a linked work tree, that is the main one's. The folders above the
+ * path are not asked: a folder inside another project is not a fleet.
  */
 export async function gitFolderOf({ name, path }: PathAddress): Promise<string> {
   return (await describe(name, path)).folder;

@@ -112,10 +112,7 @@ async function sure(source: HistorySource, args: readonly string[], input: strin
   throw faultFromGitError(during, stderr);
 }
 
-/**
- * Rejects when the repository is a shallow clone: what is not found there may still be
- * (`git/README.md#what-is-promised`). `during` is what failed.
- */
+/** Rejects a shallow clone: what is not found there may still be (`git/README.md#what-is-promised`). */
 export async function refuseShallow(git: Git, during: string): Promise<void> {
   const shallow = await runGit(git, ["rev-parse", "--is-shallow-repository"], { during });
   if (shallow.output.toString("utf8").trim() !== "true") return;
@@ -124,8 +121,7 @@ export async function refuseShallow(git: Git, during: string): Promise<void> {
 }
 
 /**
- * How `git diff-tree` is asked what commits changed, by ids on its input: by mode and id alone, whatever the user's
- * configuration says about renames and submodules; of a merge, what differs from every parent (`-c`).
+ * What commits changed, by ids on the input: by mode and id alone; of a merge, what differs from every parent (`-c`).
  */
 const diffTreeArgs: readonly string[] = [
   ...["diff-tree", "--stdin", "-r", "-c", "-z", "--raw", "--no-abbrev"],

@@ -28,8 +28,7 @@ export interface Hub {
   heads(): Promise<Heads>;
   branches(): Promise<BranchNames>;
   /**
-   * Moves the state branch from `parent` to `commit`, which so far only `scratch` holds. May take `scratch` away with it;
-   * what remains of it is left to the caller.
+   * Moves the state branch from `parent` to `commit`, which only `scratch` holds, and may take `scratch` away with it.
    */
   move(commit: Commit, parent: Commit | null, scratch: string): Promise<CommitResult>;
 }
@@ -50,9 +49,8 @@ const nearestAncestors = 16;
 const commitsBetweenTidying = 200;
 
 /**
- * The hub through the git program: bulk reads from one `cat-file --batch`, writes through one `fast-import`.
- *
- * A refused commit leaves no ref behind; its objects are unreachable and go with the next gc.
+ * The hub through the git program: reads by one `cat-file --batch`, writes by one `fast-import`. A refused commit
+ * leaves no ref behind; its objects are unreachable and go with the next gc.
  */
 export class ProgramRepository implements Repository {
   readonly name: string;
@@ -96,10 +94,7 @@ export class ProgramRepository implements Repository {
     return treeChanges(read, from === null ? null : linesOf(from).tree, linesOf(to).tree, enters);
   }
 
-  /**
-   * A second opinion on what is about to be deployed: git names the same tree and the same parents
-   * (`trust/README.md#t-35`).
-   */
+  /** A second opinion on what is about to be deployed: git names the same tree and parents (`trust/README.md#t-35`). */
   async #confirm(commit: Commit, { tree, parents }: CommitLines): Promise<void> {
     const during = `reading ${this.name}`;
     const question = ["rev-parse", `${commit}^{tree}`, `${commit}^@`];
@@ -204,10 +199,7 @@ export class ProgramRepository implements Repository {
   }
 }
 
-/**
- * Takes the crash report out of what fast-import said, which it leaves in the git folder for whatever it could not do:
- * the report's file name, and the rest.
- */
+/** Takes out of what fast-import said the name of the crash report that it left in the git folder; and the rest. */
 function splitCrashReport(complaint: string): readonly [string | null, string] {
   const line = /^fast-import: dumping crash report to .*?(fast_import_crash_\d+)\n?/m.exec(complaint);
   return line === null ? [null, complaint] : [line[1] ?? null, complaint.replace(line[0], "").trim()];
@@ -226,10 +218,8 @@ export async function removeStaleScratchRefs(git: Git, during: string): Promise<
 }
 
 /**
- * Whether `commit` is `ancestor` or follows it.
- *
- * An ancestor that is not even here is none: history is whole. Where it is not, in a shallow clone, "no" would be a
- * guess, and is refused instead (`git/README.md#what-is-promised`).
+ * Whether `commit` is `ancestor` or follows it. An ancestor that is not here is none; in a shallow clone that would be
+ * a guess, and is refused instead (`git/README.md#what-is-promised`).
  */
 export async function descends(git: Git, name: string, commit: Commit, ancestor: Commit): Promise<boolean> {
   if (commit === ancestor) return true;

@@ -73,10 +73,7 @@ export function writeFailure(refusal: ApiFailure, kind: string): Failure {
     : { code: "KindUnknown", message };
 }
 
-/**
- * A refusal in the member's words. Not for Secrets: validation quotes the values it refuses, so of those only the reason
- * and the fields are told.
- */
+/** A refusal in the member's words; for Secrets, whose values validation quotes, only the reason and the fields. */
 export function failureMessage({ status, reason, message, causes }: ApiFailure, kind: string): string {
   if (kind !== "Secret") return message;
   const fields = causes.map((it) => it.field).filter((it) => it !== "");

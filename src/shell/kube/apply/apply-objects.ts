@@ -183,10 +183,7 @@ function patch({ context, resource, write }: ResourceTask, uid: string | null): 
 const isForced = ({ action: { applyStrategy } }: WriteTask): boolean =>
   applyStrategy.type === "ClientSideApply" || applyStrategy.forceConflicts;
 
-/**
- * No object can have this resourceVersion: etcd uses it before anything is written. An apply with it creates the object, or
- * fails with a conflict where one exists already; managed fields come out as from any other apply.
- */
+/** The resourceVersion that no object has, as etcd uses it before any write: an apply with it creates or conflicts. */
 const noVersion = "1";
 
 /** With a uid, only that very object is written and no other of its name; without one, it is created or nothing happens. */
@@ -201,8 +198,7 @@ function metadataOf(
 }
 
 /**
- * When a known object turns out to be gone, or another one of the same name, it is looked up again: recreated under
- * another claim, or taken over as its strategy says. Null when the refusal had another reason.
+ * Looks a vanished or replaced object up again: recreated under another claim, or taken over; null for other refusals.
  */
 async function decideAgain(
   { context, resource, write }: ResourceTask,
@@ -251,10 +247,7 @@ async function takeFieldOwnership(
 const effectOf = ({ asOf }: ApplyContext, live: Manifest): TaskResult["effect"] =>
   Number(textOf(memberAt(live, "metadata", "resourceVersion"))) <= Number(asOf) ? "none" : "configured";
 
-/**
- * A known object is gone, and the claim has its uid: if interrupted after recreating it, it would count as made by others.
- * The next claim says that nothing is there.
- */
+/** A known object is gone: recreated under this claim, it might count as made by others; the next claim has no uid. */
 function madeAnewLater({ context, write }: ResourceTask): TaskResult {
   const entry = claimedEntry(context, write);
   return { entry: { ...entry, uid: null, adopted: false, fingerprint: null }, effect: "failed" };
@@ -266,8 +259,7 @@ function failed(context: Pick<ApplyContext, "now">, write: WriteTask, failure: F
 }
 
 /**
- * The write may or may not have happened: the entry keeps that it may have adopted the object, or that only we can have
- * created what was not there before.
+ * The write may have happened: the entry keeps that it may have adopted the object, or that only we can have made it.
  */
 function unanswered({ context, write, sent }: WriteContext, failure: Failure): TaskResult {
   const entry = failedEntry(context, write, failure);

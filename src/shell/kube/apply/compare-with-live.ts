@@ -72,9 +72,7 @@ async function extrasOf({ client, resource, item }: Comparison, here: JsonObject
 const assigned =
   /^\/spec\/(clusterIPs?|healthCheckNodePort|volumeName|ports\/\d+\/nodePort)$|^\/metadata\/(name|namespace)$/;
 
-/**
- * An object without metadata and fields that do not matter for its content: the keys of `apply/README.md#c-8`, and what the server keeps.
- */
+/** An object without metadata, the keys of `apply/README.md#c-8`, and what the server keeps. */
 function comparable(object: JsonObject): JsonObject {
   const { status: _, metadata, ...rest } = object;
   const { labels, annotations } = isObject(metadata) ? metadata : { labels: null, annotations: null };

@@ -30,10 +30,7 @@ export const absent: LookupResult = { kind: "absent" };
 /** More new objects of one kind than this are looked up by one list instead of one request each. */
 const fewObjects = 10;
 
-/**
- * Finds out which of these objects exist already. A missing namespace is looked up once for all that would be in it, which
- * makes the first placement on an empty member cheap.
- */
+/** Which of these objects exist already; a missing namespace is looked up once for all that would be in it. */
 export async function lookUpAll(
   client: Client,
   served: ServedResources,

@@ -10,11 +10,7 @@ interface Around {
 /** By manifest; null for one that was written once: the text is cached from the second write on. */
 const known = new WeakMap<Manifest, Around | null>();
 
-/**
- * Writes a manifest with other metadata as canonical JSON.
- *
- * Members with the same content share a manifest, and their texts differ in the metadata only: the rest is encoded once.
- */
+/** A manifest with other metadata, as canonical JSON: members share manifests, so the rest is encoded once. */
 export function manifestText(manifest: Manifest, metadata: JsonObject): string {
   const { before, after } = aroundOf(manifest);
   return `{${before}"metadata":${canonicalJson(metadata)}${after}}`;

@@ -76,10 +76,7 @@ function remainingContents(
   return { kind: "holds", others: { count: others.length, objects: others.slice(0, maxForeignObjects) } };
 }
 
-/**
- * What of others somebody has to know by name: what belongs to another thing there goes with it, as the pods of a Deployment
- * do, and comes and goes by itself. Things that only own each other all count.
- */
+/** What of others somebody has to know by name: not what belongs to another thing there, unless they own each other. */
 function rootsOf(held: readonly Held[]): readonly Held[] {
   const present = new Set(held.map(({ uid }) => uid));
   const roots = held.filter(({ owners }) => owners.length === 0 || !owners.every((it) => present.has(it.uid)));

@@ -74,10 +74,7 @@ interface Wanted {
   readonly before: InventoryEntry | null;
 }
 
-/**
- * Whether what stands there already is written again: others changed it, or it is gone. What is made anew is claimed without
- * a uid, so that it stays ours although its result is lost.
- */
+/** Whether what stands there is written again; what is made anew is claimed without a uid, so that it stays ours. */
 const isRepair = ({ item, before }: Wanted): boolean =>
   before?.outcome.kind === "applied" && before.digest === item.digest;
 

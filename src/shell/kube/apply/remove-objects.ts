@@ -14,10 +14,7 @@ import { type ApplyContext, failureMessage } from "./apply-context.ts";
 import { lookUpObject } from "./lookup.ts";
 import { definitionInstances, namespaceContents } from "./namespace-contents.ts";
 
-/**
- * Deletes or releases objects, last applied first. Removals without an outcome have no result: their entries stay. For an
- * object that its placement keeps under another key, only the entry is removed.
- */
+/** Deletes or releases objects, last applied first; without an outcome there is no result, and the entry stays. */
 export async function removeAll(
   context: ApplyContext,
   removals: readonly RemovalTask[],

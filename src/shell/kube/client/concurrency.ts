@@ -84,9 +84,8 @@ export function inSlot<T>({ limiter, network }: SlotPool, task: () => Promise<T>
 }
 
 /**
- * Does the work for every item, as many at once as a member is sent requests at once.
- *
- * Work that waits has not begun, so a member with a thousand objects to write costs no more than one with twenty.
+ * Does the work for every item, as many at once as a member is sent requests; what waits has not begun, and costs
+ * little.
  */
 export async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();

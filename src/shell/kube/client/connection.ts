@@ -60,10 +60,7 @@ interface CurrentAccess {
   readonly tls: string;
 }
 
-/**
- * Connects one context. Credentials are obtained on first access. Client certificate, CA and token files are read again
- * when they change and whenever an access fails; connections with replaced credentials end once they are idle.
- */
+/** Connects one context. Credentials and files are read on first access, when they change, and when an access fails. */
 export function connectionOf(way: KubeconfigContext, view: KubeConfig, plugins: ExecRunner): ReloadingConnection {
   const server = new URL(way.cluster.server);
   const files = filesOf(way);

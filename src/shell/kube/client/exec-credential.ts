@@ -44,10 +44,7 @@ const could = "cannot get the credentials of its context";
 export const credentialFailure = (why: string): MemberUnreachable =>
   new MemberUnreachable("Unauthorized", `${could}: ${why}`);
 
-/**
- * Reads `users[].user.exec` of a kubeconfig by kubectl's rules (KEP-541): v1 has to give an interactiveMode, and there
- * is no terminal here. Throws {@link MemberUnreachable} `Unauthorized`.
- */
+/** Reads `users[].user.exec` by kubectl's rules (KEP-541), without a terminal. Throws {@link MemberUnreachable}. */
 export function execPluginOf(exec: Json): ExecPlugin {
   const command = textOf(memberAt(exec, "command"));
   if (command === null || command === "") throw credentialFailure("the exec plugin in the kubeconfig names no command");

@@ -18,10 +18,7 @@ import { type ExecRunner, execRunner, type RunnerOptions } from "./exec-runner.t
 
 /** Connections by context name, from the operator's kubeconfig and never from the repository (`plan/README.md#d-11`). */
 export interface Kubeconfig {
-  /**
-   * Null when there is no context of that name. The same connection as before, unless the context changed; changes of
-   * certificate and token files are noticed by the connection itself.
-   */
+  /** Null without such a context; the same connection unless the context changed, whose files it follows by itself. */
   connection(context: string): Promise<Connection | null>;
   /** Kills the exec plugins that still run. */
   close(): void;

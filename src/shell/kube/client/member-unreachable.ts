@@ -3,9 +3,8 @@ import { Fault } from "../../reconcile/fault.ts";
 import type { ApiFailure } from "./client.ts";
 
 /**
- * The member is lost for this pass: no connection, no valid credentials, or no Kubernetes.
- *
- * A refused request is a response; this is thrown, because nothing that was planned for the member can go on.
+ * The member is lost for this pass: no connection, no valid credentials, or no Kubernetes. A refused request is a
+ * response; this is thrown, because nothing planned for the member can go on.
  */
 export class MemberUnreachable extends Error {
   override readonly name = "MemberUnreachable";

@@ -139,10 +139,7 @@ function collect(response: http.IncomingMessage, largest: number): Promise<WireR
   });
 }
 
-/**
- * OpenSSL's error text: a thread, a number, a library, a function, the reason, and a source line. All but the reason
- * differ between processes, and messages are recorded.
- */
+/** OpenSSL's error text: all but the reason differ between processes, and messages are recorded. */
 const opensslError = /(?:\w+ EPROTO )?[0-9A-F]{8,}:error:[0-9A-F]+:[^:]*:[^:]*:([^:]*):.*/s;
 
 /** The message begins with the error code of the socket or of TLS (`ECONNREFUSED`, `CERT_HAS_EXPIRED`). */

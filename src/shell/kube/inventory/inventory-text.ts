@@ -165,8 +165,7 @@ const sizeOf = (shard: Shard): number =>
   Object.entries(shard).reduce((sum, [name, text]) => sum + name.length + Buffer.byteLength(text), 0);
 
 /**
- * One object, one line: key, version, digest, uid, adopted, sequence, fingerprint; then the outcome unless it is applied, and
- * repairs if there were any.
+ * One object, one line: key, version, digest, uid, adopted, sequence, fingerprint; then outcome and repairs, if any.
  */
 function lineOf(key: ObjectKey, entry: InventoryEntry): string {
   const { version, digest, uid, adopted, sequence, fingerprint, outcome, repairs } = entry;
@@ -281,10 +280,7 @@ const failureCodes: ReadonlySet<string> = new Set(
   } satisfies Record<FailureCode, 0>),
 );
 
-/**
- * Parts of one placement, or, after a crash between two shards, two states of it: the later claim wins, of one claim what was
- * written later, and nothing is lost.
- */
+/** Parts of one placement, or after a crash two states of it: the later claim wins, then what was written later. */
 function joined(a: InventoryPlacement | undefined, b: InventoryPlacement): InventoryPlacement {
   if (a === undefined) return b;
   const [older, newer] = a.sequence > b.sequence ? [b, a] : [a, b];

@@ -26,10 +26,7 @@ interface InformerMember {
   readonly name: string;
 }
 
-/**
- * Everything is listed again with every tenth heartbeat, which bounds what a missed event can cost
- * (`kube/README.md#f-32`).
- */
+/** With every tenth heartbeat everything is listed again: a missed event costs no more (`kube/README.md#f-32`). */
 const beatsBetweenLists = 10;
 
 /** A member that was not observed for so many heartbeats is no longer watched: it has left the fleet. */
@@ -83,8 +80,7 @@ export class Informer {
   }
 
   /**
-   * The cached state of the member, at once, or as soon as it is listed. An unreachable member stays unreachable until a
-   * list succeeds. The same object while nothing changed.
+   * The member's cached state, at once or as soon as it is listed; unreachable until then. The same while unchanged.
    */
   observe(): Promise<Observation> {
     this.#unaskedBeats = 0;

@@ -87,10 +87,7 @@ export interface InventoryKind {
   readonly keys: ReadonlySet<ObjectKey>;
 }
 
-/**
- * An inventory's objects by `group/version/Kind`. Fingerprints speak in the paths of one version, so a kind is listed in
- * the version in which it was written.
- */
+/** An inventory's objects by `group/version/Kind`: fingerprints speak in the paths of the version last written. */
 export function inventoryKinds({ placements }: Inventory): ReadonlyMap<string, InventoryKind> {
   const versions = new Map<ObjectKey, InventoryEntry>();
   for (const { entries } of placements.values()) {

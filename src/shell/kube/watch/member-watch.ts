@@ -12,9 +12,8 @@ import { type RetryWatcher, retryWatch } from "./retry-watcher.ts";
 import { reuseUnchanged, reuseUnchangedInventory } from "./reuse-unchanged.ts";
 
 /**
- * One member, read completely once and kept up to date by watches until one of them breaks.
- *
- * It gives what `observeMember` would give. After a break its owner opens another one, which lists everything.
+ * One member, read completely once and kept up to date by watches until one breaks: what `observeMember` would give.
+ * Its owner opens another one then, which lists everything.
  */
 export class MemberWatch {
   readonly #around: WatchContext;
@@ -66,10 +65,7 @@ export class MemberWatch {
     this.#wantedKinds = inventoryKinds(this.#inventory);
   }
 
-  /**
-   * The member's state, no older than our own last write; the same object while nothing changed. Rejects with
-   * {@link MemberUnreachable} when that cannot be ensured.
-   */
+  /** The member's state, no older than our own last write; rejects with {@link MemberUnreachable} otherwise. */
   async look(asking: MemberApi): Promise<Observation> {
     if (this.#isInventoryOld) await this.#readInventory(asking);
     for (const [name, kind] of this.#kinds) {

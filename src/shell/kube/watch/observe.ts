@@ -16,10 +16,8 @@ import { readInventory, type StoredInventory } from "../inventory/inventory.ts";
 import { type InventoryKind, inventoryKinds, type LiveObjects, observedObjects, reduceAll } from "./live-objects.ts";
 
 /**
- * Reads one member: its identity, our inventory, and the state of the objects it should have.
- *
- * Three requests for a member without any of our objects, and one list per kind in the inventory otherwise.
- * Never rejects: an unreachable member is an observation too.
+ * Reads one member: its identity, our inventory, and the objects it should have. Three requests, and one list for each
+ * kind in the inventory. Never rejects: an unreachable member is an observation too.
  */
 export async function observeMember(client: Client, discovery: Discovery): Promise<Observation> {
   try {
@@ -114,10 +112,7 @@ export async function listKind(asking: MemberApi, kind: InventoryKind["kind"]): 
   return { resource, labelled: reduceAll(listing.items, resource), resourceVersion: listing.resourceVersion };
 }
 
-/**
- * The kind as the member serves it. Gone: the member certainly does not serve it, and resources go with their definition.
- * A group whose discovery fails right now is not gone (`kube/README.md#f-38`).
- */
+/** The kind as served; gone: it certainly is not. A failed discovery is not gone (`kube/README.md#f-38`). */
 async function resourceFor(
   { client, discovery }: MemberApi,
   kind: InventoryKind["kind"],

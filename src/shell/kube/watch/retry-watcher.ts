@@ -35,10 +35,7 @@ const minWatchMs = 1_000;
 /** A resourceVersion as a number (KEP-5504 makes them comparable). */
 export const resourceVersionNumber = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN);
 
-/**
- * Watches a collection. A watch that ends, or whose connection breaks, is reopened once from its last version; when that
- * fails, `onBroken` is called (`kube/README.md#f-32`, `#f-35`).
- */
+/** Watches a collection; one that ends is reopened once, then `onBroken` is called (`kube/README.md#f-32`, `#f-35`). */
 export function retryWatch(followed: RetryWatchOptions): RetryWatcher {
   const { client, what, onBroken } = followed;
   let isStopped = false;

@@ -3,10 +3,7 @@ import { type Json, sameJson } from "../../../core/model/json.ts";
 import type { Observation } from "../../../core/model/observation.ts";
 import { isSameLiveObject } from "./live-objects.ts";
 
-/**
- * Structural sharing: the next observation with every unchanged part taken from the one before, so that comparing by
- * identity (`===`) shows what changed, at every level.
- */
+/** The next observation with every unchanged part of the one before: `===` shows what changed, at every level. */
 export function reuseUnchanged(before: Observation | null, next: Observation): Observation {
   if (before === null) return next;
   if (before.kind === "unreachable" || next.kind === "unreachable") return isSameFailure(before, next) ? before : next;

@@ -25,10 +25,7 @@ interface WriterView {
   readonly files: State["accepted"];
 }
 
-/**
- * The world as the writer of a commit saw it, but for the members; null where its source commit is not here. Whatever
- * was found out for the steps before makes it cheaper.
- */
+/** The world as a commit's writer saw it, but for the members; null where its source commit is not here. */
 export async function worldAt(
   { repository, verifier }: Sources,
   memory: Memory,
