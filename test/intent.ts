@@ -62,7 +62,7 @@ export function clusterOf(name: string, words: readonly string[] = []): MemberCl
     labels,
     taints: taints.map((key) => ({ key, value: "true", effect: "NoSchedule" })),
     properties: {},
-    resourceUsage: { capacity: {}, allocatable: {}, available: {} },
+    resourceUsage: { capacity: {}, allocatable: {}, available: {}, observedAt: null },
     spec: { taints: taints.map((key) => ({ key, value: "true", effect: "NoSchedule" })) },
     source: { path: `clusters/${name}.yaml`, document: 0, line: 1, column: 1 },
   };
@@ -177,14 +177,22 @@ export const runOf = (name: string, spec: UpdateRunSpec): UpdateRun => ({
 export function policyOf(kind: string, argument: string | undefined): PlacementPolicy {
   switch (kind) {
     case "PickN":
-      return { kind: "PickN", numberOfClusters: Number(argument), required: [], preferred: [], tolerations: [] };
+      return {
+        kind: "PickN",
+        numberOfClusters: Number(argument),
+        required: [],
+        preferred: [],
+        spread: [],
+        tolerations: [],
+      };
     case "PickFixed":
       return {
         kind: "PickFixed",
         clusterNames: (argument ?? "").split(",").filter((it) => it !== "") as ClusterName[],
       };
     default: {
-      const required = argument === undefined ? [] : [{ labelSelector: { matchLabels: labelsOf([argument]) } }];
+      const required =
+        argument === undefined ? [] : [{ labelSelector: { matchLabels: labelsOf([argument]) }, properties: [] }];
       return { kind: "PickAll", required, tolerations: [] };
     }
   }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { check } from "../../src/core/check/check.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import { plan } from "../../src/core/plan/plan.ts";
+import { candidateOf } from "../../src/core/schedule/framework/cycle.ts";
 import { profiles } from "../../src/core/schedule/profile.ts";
 import { schedule } from "../../src/core/schedule/schedule.ts";
 import { systemClock } from "../../src/shell/host/system.ts";
@@ -160,9 +161,16 @@ async function scheduleAlone(): Promise<void> {
   const settings = { members: "record", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
   const ports = { repository: bare.repository, fleet: bare.fleet, clock: systemClock, ...unsigned };
   const { world } = await observe(ports, settings, bare.memory);
-  const candidates = [...world.intent.clusters.values()].map((cluster) => ({ cluster, contactFailure: null }));
+  const candidates = [...world.intent.clusters.values()].map((it) => candidateOf(it, null));
   const policies = [...world.intent.placements.values()].map((it) => it.spec.policy);
-  const cycleOf = (policy: (typeof policies)[number]) => ({ policy, candidates, cycleBindings: [], now: world.now });
+  const cycleOf = (policy: (typeof policies)[number]) => ({
+    policy,
+    namespace: null,
+    candidates,
+    cycleBindings: [],
+    recorded: [],
+    now: world.now,
+  });
   const first = policies.map((policy) => ({ policy, outcome: schedule(cycleOf(policy), profiles.default) }));
   await measured("nothing", async () => {
     const lap = stopwatch();
@@ -173,6 +181,7 @@ async function scheduleAlone(): Promise<void> {
     const lap = stopwatch();
     for (const { policy, outcome } of first) {
       const cycleBindings = outcome.create.map((decision) => ({
+        name: decision.cluster,
         cluster: decision.cluster,
         state: "Bound" as const,
         previousState: null,

@@ -5,6 +5,7 @@ import { afterAll, expect, test } from "vitest";
 import { decodeBlob } from "../../src/core/intent/documents.ts";
 import { readIntent } from "../../src/core/intent/intent.ts";
 import type { BlobId, Commit } from "../../src/core/model/value.ts";
+import { candidateOf } from "../../src/core/schedule/framework/cycle.ts";
 import { profiles } from "../../src/core/schedule/profile.ts";
 import { schedule } from "../../src/core/schedule/schedule.ts";
 import { projectFolder } from "../end-to-end/bundle.ts";
@@ -112,9 +113,12 @@ test("the workload has no problems, and its edits none either", () => {
 
 test("every placement is picked onto as many members as it should, and every member gets as many as the others", () => {
   const { clusters, placements } = intentOf(new Map(workloadOf(size)));
-  const candidates = [...clusters.values()].map((cluster) => ({ cluster, contactFailure: null }));
+  const candidates = [...clusters.values()].map((it) => candidateOf(it, null));
   const picks = [...placements.values()].flatMap(({ spec: { policy } }) => {
-    const { create } = schedule({ policy, candidates, cycleBindings: [], now: 0 as never }, profiles.default);
+    const { create } = schedule(
+      { policy, namespace: null, candidates, cycleBindings: [], recorded: [], now: 0 as never },
+      profiles.default,
+    );
     expect(create).toHaveLength(10);
     return create.map((it) => it.cluster);
   });

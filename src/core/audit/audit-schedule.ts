@@ -6,7 +6,7 @@ import type { World } from "../model/plan.ts";
 import type { ClusterName } from "../model/value.ts";
 import { isSuspended } from "../plan/placement/removal.ts";
 import { selectResources } from "../render/select.ts";
-import type { Candidate, CycleBinding } from "../schedule/framework/cycle.ts";
+import { type Candidate, type CycleBinding, candidateOf } from "../schedule/framework/cycle.ts";
 import { nextPolicySnapshots } from "../schedule/policy-snapshot.ts";
 import { profiles } from "../schedule/profile.ts";
 import { recordVerdict, sameDecision, sameDecisions, saysTheSame } from "../schedule/record-verdict.ts";
@@ -36,10 +36,9 @@ export function* auditSchedule(world: World, after: Ledger): Generator<AuditFind
       continue;
     }
     const cycleBindings = standingsIn(before, record);
-    const outcome = schedule(
-      { policy, candidates, cycleBindings, now: world.now },
-      profiles[world.intent.fleet.profile],
-    );
+    const recorded = snapshots.at(-1)?.verdict?.decisions ?? [];
+    const cycle = { policy, namespace: record.namespace, candidates, cycleBindings, recorded, now: world.now };
+    const outcome = schedule(cycle, profiles[world.intent.fleet.profile]);
     for (const what of [...verdictFaults(outcome, before, record), ...bindingFaults(outcome, before, record)])
       yield finding(`${what} of ${record.key}`);
   }
@@ -85,10 +84,7 @@ const selectedIn = ({ bindings }: PlacementRecord): ReadonlyMap<ClusterName, Bin
   new Map([...bindings].filter(([, it]) => it.state !== "Unscheduled"));
 
 const candidatesIn = ({ intent }: World, { clusters }: Ledger): readonly Candidate[] =>
-  [...intent.clusters.values()].map((cluster) => ({
-    cluster,
-    contactFailure: clusters.get(cluster.name)?.contactFailure ?? null,
-  }));
+  [...intent.clusters.values()].map((it) => candidateOf(it, clusters.get(it.name)?.contactFailure ?? null));
 
 /** The bindings before, without those that this commit saw end. */
 function standingsIn(before: PlacementRecord | null, record: PlacementRecord): readonly CycleBinding[] {
@@ -97,7 +93,8 @@ function standingsIn(before: PlacementRecord | null, record: PlacementRecord): r
     removal !== null && record.bindings.get(cluster)?.uid !== uid;
   return [...(before?.bindings.values() ?? [])]
     .filter((it) => !isOver(it))
-    .map(({ cluster, state, previousState, removal, policySnapshot, decision }) => ({
+    .map(({ name, cluster, state, previousState, removal, policySnapshot, decision }) => ({
+      name,
       cluster,
       state,
       previousState,
@@ -135,7 +132,7 @@ const wordsOf = (it: ClusterDecision | undefined): string => {
 
 function* bindingFaults(outcome: Schedule, before: PlacementRecord | null, record: PlacementRecord): Generator<string> {
   const picked = new Map([...outcome.create, ...outcome.keep.map((it) => it.decision)].map((it) => [it.cluster, it]));
-  const dropped = new Set(outcome.drop);
+  const dropped = new Set(outcome.drop.map((it) => it.cluster));
   const was = before === null ? new Map<ClusterName, Binding>() : selectedIn(before);
   const is = selectedIn(record);
   for (const [cluster, binding] of is) {

@@ -8,11 +8,15 @@ import {
   type EvictionRecord,
   type PlacementPolicy,
   type PlacementSpec,
+  type Preference,
   type PreferredTerm,
+  type PropertyRequirement,
+  type PropertySorter,
   placementKey,
   type ResourceSelector,
   type RollingUpdate,
   type RolloutStrategy,
+  type SpreadConstraint,
   type Toleration,
 } from "../model/placement.ts";
 import { type ClusterName, compareText, type Digest, type DurationMs, seconds } from "../model/value.ts";
@@ -66,7 +70,31 @@ import {
 
 // A placement's spec as KubeFleet writes it, defaults filled in: `ledger/README.md#the-state-branch`.
 
-const clusterTerm = object<ClusterTerm>({ labelSelector: nullable(kubeLabelSelector) });
+const propertyRequirement = object<PropertyRequirement>({
+  name: string,
+  operator: choice("Gt", "Ge", "Lt", "Le", "Eq", "Ne"),
+  value: at(
+    ["values"],
+    converted(
+      listOf(string),
+      (it) => [it],
+      ([it = ""]) => it,
+    ),
+  ),
+});
+
+const clusterTerm = object<ClusterTerm>({
+  labelSelector: nullable(kubeLabelSelector),
+  properties: at(["propertySelector", "matchExpressions"], listIfAny(propertyRequirement)),
+});
+
+const preference = object<Preference>({
+  labelSelector: nullable(kubeLabelSelector),
+  sorter: at(
+    ["propertySorter"],
+    nullable(object<PropertySorter>({ name: string, order: at(["sortOrder"], choice("Ascending", "Descending")) })),
+  ),
+});
 
 const requiredTerms = at<readonly ClusterTerm[]>(
   ["affinity", "clusterAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms"],
@@ -75,7 +103,7 @@ const requiredTerms = at<readonly ClusterTerm[]>(
 
 const preferredTerms = at<readonly PreferredTerm[]>(
   ["affinity", "clusterAffinity", "preferredDuringSchedulingIgnoredDuringExecution"],
-  listIfAny(object<PreferredTerm>({ weight: number, preference: clusterTerm })),
+  listIfAny(object<PreferredTerm>({ weight: number, preference })),
 );
 
 const tolerations = listIfAny(
@@ -87,10 +115,21 @@ const tolerations = listIfAny(
   }),
 );
 
+const spread = at<readonly SpreadConstraint[]>(
+  ["topologySpreadConstraints"],
+  listIfAny(
+    object<SpreadConstraint>({
+      topologyKey: string,
+      maxSkew: integer,
+      whenUnsatisfiable: choice("DoNotSchedule", "ScheduleAnyway"),
+    }),
+  ),
+);
+
 export const placementPolicy = objectOf(
   unionOf<PlacementPolicy>("placementType", {
     PickAll: { required: requiredTerms, tolerations },
-    PickN: { numberOfClusters: integer, required: requiredTerms, preferred: preferredTerms, tolerations },
+    PickN: { numberOfClusters: integer, required: requiredTerms, preferred: preferredTerms, spread, tolerations },
     PickFixed: { clusterNames: listIfAny(clusterName) },
   }),
 );

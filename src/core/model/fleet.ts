@@ -1,6 +1,6 @@
 import type { Json } from "./json.ts";
 import type { SourcePosition } from "./manifest.ts";
-import type { ClusterName, Labels } from "./value.ts";
+import type { ClusterName, Instant, Labels } from "./value.ts";
 
 /** `fleet.yaml`: kind Fleet of flotilla.dev/v1alpha1, defaulted. A repository without one has {@link defaultFleet}. */
 export interface FleetSpec {
@@ -38,11 +38,19 @@ export interface MemberCluster {
   readonly labels: Labels;
   readonly taints: readonly Taint[];
   /** From the file's status, which is maintained by hand; scheduler plugins read them. */
-  readonly properties: Readonly<Record<string, string>>;
+  readonly properties: Readonly<Record<string, MemberProperty>>;
   readonly resourceUsage: ResourceUsage;
   /** The document's `spec` after defaults, for the record. */
   readonly spec: Json;
   readonly source: SourcePosition;
+}
+
+/** What somebody found out about a cluster. */
+export interface MemberProperty {
+  /** As it was written; most are quantities (`schedule/README.md#properties`). */
+  readonly value: string;
+  /** Null where nobody says. */
+  readonly observedAt: Instant | null;
 }
 
 /** Keeps placements off a cluster unless they tolerate it. `NoSchedule` is the only effect KubeFleet knows. */
@@ -54,6 +62,8 @@ export interface Taint {
 
 /** Quantities as written, by resource name: `cpu`, `memory`. */
 interface ResourceUsage {
+  /** When it was measured; null where nobody says. */
+  readonly observedAt: Instant | null;
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
   readonly available: Readonly<Record<string, string>>;

@@ -47,20 +47,52 @@ export type PlacementPolicy =
       readonly numberOfClusters: number;
       readonly required: readonly ClusterTerm[];
       readonly preferred: readonly PreferredTerm[];
+      readonly spread: readonly SpreadConstraint[];
       readonly tolerations: readonly Toleration[];
     }
   | { readonly kind: "PickFixed"; readonly clusterNames: readonly ClusterName[] };
 
-/** Alternatives are ORed. A term without a label selector matches every cluster. */
+/** Alternatives are ORed; inside of one, everything has to hold. One that says nothing matches every cluster. */
 export interface ClusterTerm {
   readonly labelSelector: LabelSelector | null;
+  /** All of them have to hold. */
+  readonly properties: readonly PropertyRequirement[];
+}
+
+/** Compares a property of a cluster with a quantity (`schedule/README.md#properties`). */
+export interface PropertyRequirement {
+  readonly name: string;
+  readonly operator: "Gt" | "Ge" | "Lt" | "Le" | "Eq" | "Ne";
+  /** A quantity as it is written. */
+  readonly value: string;
 }
 
 /** A term that makes a cluster better or, with a negative weight, worse. */
 export interface PreferredTerm {
   /** −100 … 100; 0 is skipped. */
   readonly weight: number;
-  readonly preference: ClusterTerm;
+  readonly preference: Preference;
+}
+
+/** Which clusters a preferred term is about, and which part of its weight they get: all of it without a sorter. */
+export interface Preference {
+  readonly labelSelector: LabelSelector | null;
+  readonly sorter: PropertySorter | null;
+}
+
+/** Ranks clusters by a property (`schedule/README.md#property-sorters`). */
+export interface PropertySorter {
+  readonly name: string;
+  /** Descending prefers large values. */
+  readonly order: "Ascending" | "Descending";
+}
+
+/** How evenly clusters are picked over the values of one of their labels (`schedule/README.md#topologyspreadconstraints`). */
+export interface SpreadConstraint {
+  readonly topologyKey: string;
+  /** At least 1. */
+  readonly maxSkew: number;
+  readonly whenUnsatisfiable: "DoNotSchedule" | "ScheduleAnyway";
 }
 
 /** Covers taints (`schedule/README.md#tainttoleration`). `Exists` with an empty key covers all of them. */

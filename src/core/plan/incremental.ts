@@ -9,6 +9,7 @@ import { type ClusterName, earliest, type Instant } from "../model/value.ts";
 import { overridesOf } from "../render/applicable-overrides.ts";
 import { contentDigest } from "../render/resource-snapshot.ts";
 import { type Selection, selectResources } from "../render/select.ts";
+import { candidateOf } from "../schedule/framework/cycle.ts";
 import { profiles } from "../schedule/profile.ts";
 import { type CandidateChange, hasSameVerdict, isBeyondTheList } from "../schedule/schedule.ts";
 import { changesSince, type FleetView } from "./facts/members.ts";
@@ -172,7 +173,7 @@ function changeOf(name: ClusterName, { fleetView }: CachedDecision, context: Pla
   const was = fleetView.get(name);
   const is = context.fleetView.get(name);
   if (was == null || is == null || was.cluster === null || is.cluster === null) return null;
-  return { was: { ...was, cluster: was.cluster }, is: { ...is, cluster: is.cluster } };
+  return { was: candidateOf(was.cluster, was.contactFailure), is: candidateOf(is.cluster, is.contactFailure) };
 }
 
 /** Whether of a member that the placement is on nothing but its document changed, which no override looks at. */

@@ -9,6 +9,7 @@ import type { Plan, Reason, Refusal, RenderedTarget, World } from "../model/plan
 import { compareText, earliest, type PlacementKey } from "../model/value.ts";
 import { latestOf, nextOverrideSnapshots } from "../render/override-snapshot.ts";
 import { plannedIn } from "../rollout/run-plan.ts";
+import { candidateOf } from "../schedule/framework/cycle.ts";
 import { conditionsAt } from "../status/conditions-at.ts";
 import { actionsFor } from "./actions.ts";
 import { type AllRuns, allRuns } from "./all-runs.ts";
@@ -148,10 +149,9 @@ function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]
     consent,
     fleetView: fleetViewOf(world, ledger),
     trustedObservations: trustedObservationsOf(world, ledger),
-    candidates: [...intent.clusters.values()].map((cluster) => ({
-      cluster,
-      contactFailure: ledger.clusters.get(cluster.name)?.contactFailure ?? null,
-    })),
+    candidates: [...intent.clusters.values()].map((it) =>
+      candidateOf(it, ledger.clusters.get(it.name)?.contactFailure ?? null),
+    ),
     sequence: nextSequence(ledger),
     content: contentOf(world),
     overrides,

@@ -4,19 +4,30 @@ import { type ClusterName, compareText, earliest, type Instant } from "../model/
 import { fitDecision, namedDecision, refusedDecision } from "./decision.ts";
 import {
   type BindingChanges,
+  byCluster,
   type Candidate,
   type Classes,
   type Cycle,
   type CycleBinding,
-  type CycleResult,
   candidatesByName,
   clusterSetOf,
   crossReference,
-  sortedNamesOf,
 } from "./framework/cycle.ts";
-import { batchLimit, filterCandidates, preparePlugins, type Ranked, rankCandidates } from "./framework/plugin.ts";
+import { filterCandidates, type Prepared, preparePlugins, type Ranked, type Situation } from "./framework/plugin.ts";
+import { pickBatches } from "./pick-batches.ts";
 import { clusterEligibility, ineligibility, turnsIneligibleAt } from "./plugins/cluster-eligibility.ts";
 import type { Profile } from "./profile.ts";
+import { trim } from "./trim.ts";
+
+/** What one cycle changes, what is selected after it, and how it came to that. */
+export interface CycleResult extends BindingChanges {
+  /** The decisions on all selected clusters, in the order in which they are recorded. */
+  readonly selected: readonly ClusterDecision[];
+  /** As the plugins saw things before the last batch; null where nothing had to be picked. */
+  readonly last: Prepared | null;
+  /** Why it could not go on, if that is so. */
+  readonly failure: string | null;
+}
 
 /**
  * Brings the number of clusters to `count`: trims when there are too many, picks the best when there are too few
@@ -26,58 +37,58 @@ import type { Profile } from "./profile.ts";
  * moves, not even to a better cluster.
  */
 export function pickN(count: number, cycle: Cycle, classes: Classes, profile: Profile): CycleResult {
-  const present = classes.scheduled.length + classes.bound.length;
-  if (present < count) {
-    const picked = pickBest(count, cycle, classes, profile).map((it) => fitDecision(it.candidate, it.score));
-    return { ...crossReference(picked, classes), stay: [...classes.scheduled, ...classes.bound] };
+  const standing = [...classes.scheduled, ...classes.bound];
+  const present = profile.countsClusters ? clusterSetOf(standing).size : standing.length;
+  if (present < count) return pickMore(count - present, cycle, classes, profile);
+  if (present === count && classes.obsolete.length === 0) {
+    const selected = decisionsOf([...classes.bound, ...classes.scheduled]);
+    return { create: [], keep: [], drop: byCluster(classes.dangling), selected, last: null, failure: null };
   }
-  const weakest = [...weakestFirst(classes.scheduled), ...weakestFirst(classes.bound)];
-  const trimmed = new Set(weakest.slice(0, present - count));
-  const stay = [...classes.scheduled, ...classes.bound].filter((it) => !trimmed.has(it));
-  return { create: [], keep: [], drop: sortedNamesOf([...classes.dangling, ...classes.obsolete, ...trimmed]), stay };
+  const { stay, trimmed } = trim(present - count, cycle, classes, profile);
+  const drop = byCluster([...classes.dangling, ...classes.obsolete, ...trimmed]);
+  return { create: [], keep: [], drop, selected: decisionsOf(stay), last: null, failure: null };
 }
 
-/**
- * Picks batch after batch until the number is reached or no candidate is left. Without a plugin that limits the batch
- * there is only one.
- *
- * In KubeFleet every batch is a cycle of its own, and the first one drops all obsolete bindings that it did not pick,
- * so they are not preferred by later ones. By default they stay preferred (`schedule/README.md#a-23`).
- */
-function pickBest(count: number, cycle: Cycle, classes: Classes, profile: Profile): readonly Ranked[] {
-  const picked: Ranked[] = [];
-  const holders = new Set(clusterSetOf([...classes.scheduled, ...classes.bound]));
-  let obsolete = clusterSetOf(classes.obsolete);
-  let leaving = clusterSetOf(classes.unscheduled);
-  while (holders.size < count) {
-    const prepared = preparePlugins({ ...cycle, holders, obsolete, leaving }, profile.plugins);
-    const room = Math.min(count - holders.size, batchLimit(prepared));
-    const { fits } = filterCandidates(cycle.candidates, prepared, 0);
-    const batch = rankCandidates(fits, prepared).slice(0, room);
-    if (batch.length === 0) return picked;
-    for (const { candidate } of batch) holders.add(candidate.cluster.name);
-    picked.push(...batch);
-    if (!profile.staysStickyBetweenBatches) {
-      leaving = new Set<ClusterName>([...leaving, ...obsolete]);
-      obsolete = new Set();
-    }
-  }
-  return picked;
+const decisionsOf = (cycleBindings: readonly CycleBinding[]): readonly ClusterDecision[] =>
+  cycleBindings.map((it) => it.decision);
+
+function pickMore(wanted: number, cycle: Cycle, classes: Classes, profile: Profile): CycleResult {
+  const judged = [...classes.obsolete, ...classes.unscheduled];
+  const countOf = (cluster: ClusterName): number =>
+    profile.countsClusters ? 1 : Math.max(1, judged.filter((it) => it.cluster === cluster).length);
+  const { batches, last, failure } = pickBatches(wanted, situationOf(cycle, classes), profile, countOf);
+  const isNothingDone = failure !== null && batches.length === 0;
+  const changes = isNothingDone
+    ? { create: [], keep: [], drop: byCluster(classes.dangling) }
+    : crossReference(batches.flat().map(decided), classes);
+  // In KubeFleet every batch is a cycle: what earlier ones picked stands by now.
+  const isLast = profile.staysStickyBetweenBatches
+    ? () => true
+    : ({ cluster }: ClusterDecision): boolean => last.input.holders.has(cluster) === false;
+  return { ...changes, selected: selectedAfter(changes, classes, isLast), last, failure };
 }
 
-/**
- * The order of trimming inside one state: without a recorded score first, then by topology, affinity and name. The
- * scores are those of the cycle that picked the cluster (`schedule/README.md#pickn`).
- *
- * `#a-21` puts the fullest domain first; a policy without spread constraints has a single one.
- */
-const weakestFirst = (cycleBindings: readonly CycleBinding[]): readonly CycleBinding[] =>
-  [...cycleBindings].sort((a, b) => compareRecorded(a, b) || compareText(a.cluster, b.cluster));
+const decided = ({ candidate, score }: Ranked): ClusterDecision => fitDecision(candidate, score);
 
-function compareRecorded({ decision: { score: a } }: CycleBinding, { decision: { score: b } }: CycleBinding): number {
-  if (a === null || b === null) return Number(a !== null) - Number(b !== null);
-  return a.topology - b.topology || a.affinity - b.affinity;
+/** New ones, those kept, those that are Scheduled, and those that are Bound. */
+function selectedAfter(
+  { create, keep }: BindingChanges,
+  { scheduled, bound }: Pick<Classes, "scheduled" | "bound">,
+  isLast: (decision: ClusterDecision) => boolean,
+): readonly ClusterDecision[] {
+  const earlier = keep.filter((it) => !isLast(it.decision));
+  const standing = (state: "Scheduled" | "Bound") =>
+    earlier.filter((it) => it.state === state).map((it) => it.decision);
+  return [
+    ...create.filter(isLast),
+    ...keep.filter((it) => isLast(it.decision)).map((it) => it.decision),
+    ...merged(decisionsOf(scheduled), [...create.filter((it) => !isLast(it)), ...standing("Scheduled")]),
+    ...merged(decisionsOf(bound), standing("Bound")),
+  ];
 }
+
+const merged = (standing: readonly ClusterDecision[], more: readonly ClusterDecision[]): readonly ClusterDecision[] =>
+  more.length === 0 ? standing : [...standing, ...more].sort((a, b) => compareText(a.cluster, b.cluster));
 
 /**
  * Picks every cluster that passes the filters, by name; nothing is scored (`schedule/README.md#pickall`).
@@ -85,19 +96,23 @@ function compareRecorded({ decision: { score: a } }: CycleBinding, { decision: {
  * What was picked under the present policy stays, even if it would not be picked now.
  */
 export function pickAll(cycle: Cycle, classes: Classes, { plugins }: Profile): CycleResult {
-  const stay = [...classes.scheduled, ...classes.bound];
-  const situation = {
-    ...cycle,
-    holders: clusterSetOf(stay),
-    obsolete: clusterSetOf(classes.obsolete),
-    leaving: clusterSetOf(classes.unscheduled),
-  };
-  const { fits } = filterCandidates(cycle.candidates, preparePlugins(situation, plugins), 0);
-  const picked = fits.map((candidate) => fitDecision(candidate, unscored));
-  return { ...crossReference(picked, classes), stay };
+  const prepared = preparePlugins(situationOf(cycle, classes), plugins);
+  const { fits } = filterCandidates(cycle.candidates, prepared, 0);
+  const changes = crossReference(
+    fits.map((candidate) => fitDecision(candidate, unscored)),
+    classes,
+  );
+  return { ...changes, selected: selectedAfter(changes, classes, () => true), last: prepared, failure: null };
 }
 
 const unscored = { affinity: 0, topology: 0 };
+
+const situationOf = (cycle: Cycle, classes: Classes): Situation => ({
+  ...cycle,
+  holders: clusterSetOf([...classes.scheduled, ...classes.bound]),
+  obsolete: clusterSetOf(classes.obsolete),
+  leaving: clusterSetOf(classes.unscheduled),
+});
 
 /** The result of PickFixed: it explains every name, in the order of the list. */
 export interface FixedPick {
@@ -148,7 +163,7 @@ export function pickFixed(
  * `schedule/README.md#f6`).
  */
 export const pickNothing = ({ dangling }: Classes): FixedPick => ({
-  changes: { create: [], keep: [], drop: sortedNamesOf(dangling) },
+  changes: { create: [], keep: [], drop: byCluster(dangling) },
   decisions: [],
   warnings: [],
   wakeAt: null,

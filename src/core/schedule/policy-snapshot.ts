@@ -1,6 +1,6 @@
 import { canonicalJson, digestOf, type Json, sameJson } from "../model/json.ts";
 import type { PolicySnapshot } from "../model/ledger.ts";
-import type { ClusterTerm, PlacementPolicy, Toleration } from "../model/placement.ts";
+import type { ClusterTerm, PlacementPolicy, Preference, Toleration } from "../model/placement.ts";
 import type { Digest, LabelSelector } from "../model/value.ts";
 
 /** What limits the history of policy snapshots. */
@@ -68,9 +68,16 @@ function normalForm(policy: PlacementPolicy): Json {
     case "PickN": {
       const preferred = policy.preferred.map(({ weight, preference }) => ({
         weight,
-        preference: termForm(preference),
+        preference: preferenceForm(preference),
       }));
-      return { kind: policy.kind, ...conditionsOf(policy), preferred: preferred.map(canonicalJson).sort() };
+      const spread = policy.spread.map((it) => canonicalJson({ ...it }));
+      return {
+        kind: policy.kind,
+        ...conditionsOf(policy),
+        preferred: preferred.map(canonicalJson).sort(),
+        // Constraints are ANDed, and their scores add up.
+        ...(spread.length === 0 ? {} : { spread: [...spread].sort() }),
+      };
     }
     case "PickFixed":
       return { kind: policy.kind, clusterNames: [...new Set(policy.clusterNames)].sort() };
@@ -91,7 +98,16 @@ const tolerationTexts = (tolerations: readonly Toleration[]): readonly string[] 
   tolerations.map(({ key, operator, value, effect }) => canonicalJson({ key, operator, value, effect }));
 
 /** Absent and empty select the same: everything. */
-const termForm = ({ labelSelector }: ClusterTerm): Json => selectorForm(labelSelector ?? {});
+const termForm = ({ labelSelector, properties }: ClusterTerm): Json => {
+  const selector = selectorForm(labelSelector ?? {});
+  if (properties.length === 0) return selector;
+  return { selector, properties: distinct(properties.map((it) => canonicalJson({ ...it }))) };
+};
+
+const preferenceForm = ({ labelSelector, sorter }: Preference): Json => {
+  const selector = selectorForm(labelSelector ?? {});
+  return sorter === null ? selector : { selector, sorter: { ...sorter } };
+};
 
 const selectorForm = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Json => ({
   matchLabels,

@@ -22,6 +22,7 @@ export function recordVerdict(
 ): PolicySnapshot {
   const before = snapshot.verdict;
   if (schedule.silent) return snapshot;
+  if (schedule.failure !== null) return failedSnapshot(snapshot, schedule.failure, generation, now);
   const verdict = verdictOf(schedule, generation);
   const sameSelection = before !== null && sameDecisions(before.decisions, schedule.decisions);
   if (sameSelection && before.observedGeneration === generation && saysTheSame(before.condition, verdict)) {
@@ -36,6 +37,23 @@ export function recordVerdict(
       decisions: sameSelection ? before.decisions : schedule.decisions,
     },
   };
+}
+
+/** What was decided before stands; the condition says why nothing is decided now (`schedule/README.md#a-46`). */
+function failedSnapshot(snapshot: PolicySnapshot, failure: string, generation: number, now: Instant): PolicySnapshot {
+  const before = snapshot.verdict;
+  const verdict: Verdict = {
+    type: "Scheduled",
+    status: "Unknown",
+    reason: "SchedulingFailed",
+    message: failure,
+    observedGeneration: generation,
+  };
+  const isSaid = before?.observedGeneration === generation && saysTheSame(before.condition, verdict);
+  if (isSaid) return snapshot;
+  const settled = settleConditions(before === null ? [] : [before.condition], [verdict], now);
+  const condition = known(settled[0], "one verdict settles to one condition");
+  return { ...snapshot, verdict: { observedGeneration: generation, condition, decisions: before?.decisions ?? [] } };
 }
 
 const verdictOf = (schedule: Schedule, observedGeneration: number): Verdict => ({

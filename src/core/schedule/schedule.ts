@@ -1,23 +1,21 @@
 import type { ClusterDecision, PolicySnapshot } from "../model/ledger.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
-import { type ClusterName, compareText, type Instant } from "../model/value.ts";
-import { refusedDecision, surplusDecision } from "./decision.ts";
+import { compareText, type Instant } from "../model/value.ts";
+import { explainUnselected, maxExplained } from "./explain.ts";
+import { type BindingChanges, type Candidate, type Cycle, classify, sortedCycle } from "./framework/cycle.ts";
 import {
-  type BindingChanges,
-  type Candidate,
-  type Cycle,
-  type CycleResult,
-  classify,
-  clusterSetOf,
-  sortedCycle,
-} from "./framework/cycle.ts";
-import { filterCandidates, preparePlugins, type Ranked, rankCandidates } from "./framework/plugin.ts";
-import { type FixedPick, pickAll, pickFixed, pickN, pickNothing } from "./pick.ts";
+  filterCandidates,
+  preparePlugins,
+  type Ranked,
+  rankCandidates,
+  type Situation,
+  warningsOf,
+} from "./framework/plugin.ts";
+import { type CycleResult, type FixedPick, pickAll, pickFixed, pickN, pickNothing } from "./pick.ts";
 import type { Profile } from "./profile.ts";
 
-/** Limits of a policy snapshot: all decisions, and those that explain clusters that were not selected. */
+/** Limit of a policy snapshot. */
 const maxDecisions = 1000;
-const maxExplained = 20;
 
 /** The clusters of one placement, and why not others. */
 export interface Schedule extends BindingChanges {
@@ -30,6 +28,8 @@ export interface Schedule extends BindingChanges {
   readonly fulfilled: boolean;
   /** Problems that do not change the result. */
   readonly warnings: readonly string[];
+  /** Why the cycle came to no end, if that is so: nothing more is moved, and the condition is Unknown. */
+  readonly failure: string | null;
   /** Nothing is to be recorded: KubeFleet's answer to an emptied PickFixed list (case `schedule/README.md#f6`). */
   readonly silent: boolean;
   /** When time alone would change the result once it is carried out; null when there is no such moment. */
@@ -49,7 +49,7 @@ export function schedule(unordered: Cycle, profile: Profile): Schedule {
   switch (policy.kind) {
     case "PickAll": {
       const moves = pickAll(cycle, classes, profile);
-      return explained(cycle, moves, profile, selectedBy(moves).length);
+      return explained(cycle, moves, profile, moves.selected.length);
     }
     case "PickN": {
       const moves = pickN(policy.numberOfClusters, cycle, classes, profile);
@@ -73,61 +73,30 @@ function fixedSchedule({ changes, decisions, warnings, wakeAt }: FixedPick): Omi
     found,
     fulfilled: found === decisions.length,
     warnings,
+    failure: null,
     wakeAt,
   };
 }
 
-/**
- * Adds the decisions to be recorded (`schedule/README.md#what-is-recorded`).
- *
- * Explanations are made after the picks: the next cycle, which finds them made, gives the same ones, so that they
- * neither vanish nor flicker. Selected clusters use none of their slots (`#a-39`).
- */
-function explained(cycle: Cycle, moves: CycleResult, { plugins }: Profile, wanted: number): Schedule {
-  const selected = selectedBy(moves);
-  const holders = new Set(selected.map((it) => it.cluster));
-  const others = cycle.candidates.filter((it) => !holders.has(it.cluster.name));
-  // With PickAll the clusters that leave have been judged, and are explained like any other.
-  const leaving = cycle.policy.kind === "PickAll" ? new Set<never>() : leavingAfter(cycle, holders);
-  const prepared = preparePlugins({ ...cycle, holders, obsolete: new Set(), leaving }, plugins);
-  const { fits, refused, wakeAt } = filterCandidates(others, prepared, maxExplained);
-  const surplus = rankCandidates(fits, prepared).slice(0, maxExplained);
-  const isFull = selected.length >= wanted && surplus.length === maxExplained;
-  const explanations = [
-    ...surplus.map((it) => surplusDecision(it.candidate, it.score)),
-    ...refused.slice(0, maxExplained - surplus.length).map(refusedDecision),
-  ];
+/** Adds the decisions to be recorded (`schedule/README.md#what-is-recorded`). */
+function explained(cycle: Cycle, result: CycleResult, profile: Profile, wanted: number): Schedule {
+  const { create, keep, drop, selected, failure } = result;
+  const { decisions, wakeAt, warnings } = explainUnselected(cycle, result, profile, wanted);
   return {
-    create: moves.create,
-    keep: moves.keep,
-    drop: moves.drop,
-    decisions: [...selected, ...explanations].slice(0, maxDecisions),
+    create,
+    keep,
+    drop,
+    decisions: [...selected, ...decisions].slice(0, maxDecisions),
     unlisted: Math.max(0, selected.length - maxDecisions),
     wanted,
     found: selected.length,
-    fulfilled: selected.length >= wanted,
-    warnings: [],
+    fulfilled: failure === null && selected.length >= wanted,
+    warnings,
+    failure,
     silent: false,
-    // Beyond a full list, whoever is refused from some moment on is not missed.
-    wakeAt: isFull
-      ? filterCandidates(
-          surplus.map((it) => it.candidate),
-          prepared,
-          0,
-        ).wakeAt
-      : wakeAt,
+    wakeAt,
   };
 }
-
-const selectedBy = ({ create, keep, stay }: CycleResult): readonly ClusterDecision[] => [
-  ...create,
-  ...keep.map((it) => it.decision),
-  ...stay.map((it) => it.decision),
-];
-
-/** Clusters whose removal is pending once this cycle is carried out. */
-const leavingAfter = ({ cycleBindings }: Cycle, holders: ReadonlySet<ClusterName>): ReadonlySet<ClusterName> =>
-  clusterSetOf(cycleBindings.filter((it) => !holders.has(it.cluster) && !it.removing));
 
 /** A candidate before and after a change. */
 export interface CandidateChange {
@@ -149,15 +118,19 @@ export function hasSameVerdict(
 ): boolean {
   if (was.cluster.name !== is.cluster.name) return false;
   if (policy.kind === "PickFixed") return !policy.clusterNames.includes(is.cluster.name);
-  if (!profile.plugins.every((it) => it.judgesAlone)) return false;
-  const nobody: ReadonlySet<never> = new Set();
-  const situation = { policy, candidates: [is], now, holders: nobody, obsolete: nobody, leaving: nobody };
-  const prepared = preparePlugins(situation, profile.plugins);
+  if (!isSeenAlike({ was, is }, policy, profile)) return false;
   const [before, after] = [was, is].map((candidate) => {
+    const prepared = preparePlugins(aloneWith(candidate, policy, now), profile.plugins);
     const { fits, refused, wakeAt } = filterCandidates([candidate], prepared, 1);
-    return { score: rankCandidates(fits, prepared)[0]?.score, refused: refused[0], wakeAt };
+    return {
+      score: rankCandidates(fits, prepared)[0]?.score,
+      refused: refused[0],
+      wakeAt,
+      warnings: warningsOf(prepared),
+    };
   });
   return (
+    before?.warnings.join("\n") === after?.warnings.join("\n") &&
     before?.wakeAt === after?.wakeAt &&
     before?.refused?.plugin === after?.refused?.plugin &&
     before?.refused?.because === after?.refused?.because &&
@@ -166,6 +139,22 @@ export function hasSameVerdict(
     before?.score?.stickiness === after?.score?.stickiness
   );
 }
+
+/** Whether the verdicts on all other candidates rest on the same. */
+const isSeenAlike = ({ was, is }: CandidateChange, policy: PlacementPolicy, { plugins }: Profile): boolean =>
+  plugins.every((it) => it.othersSee === undefined || it.othersSee(was, policy) === it.othersSee(is, policy));
+
+const aloneWith = (candidate: Candidate, policy: PlacementPolicy, now: Instant): Situation => ({
+  policy,
+  namespace: null,
+  candidates: [candidate],
+  now,
+  holders: nobody,
+  obsolete: nobody,
+  leaving: nobody,
+});
+
+const nobody: ReadonlySet<never> = new Set();
 
 /**
  * Whether a cycle gives the same result although a candidate changed that the placement is not on and that its record
@@ -182,13 +171,12 @@ export function isBeyondTheList(
   now: Instant,
 ): boolean {
   const { decisions, condition } = recorded;
-  if (policy.kind !== "PickN" || condition.status !== "True" || !plugins.every((it) => it.judgesAlone)) return false;
+  if (policy.kind !== "PickN" || condition.status !== "True") return false;
+  if (plugins.some((it) => (it.othersSee?.(candidate, policy) ?? "") !== "")) return false;
   const { name } = candidate.cluster;
   const surplus = decisions.filter((it) => !it.selected && it.score !== null);
   if (surplus.length < maxExplained || decisions.some((it) => it.cluster === name)) return false;
-  const nobody: ReadonlySet<never> = new Set();
-  const situation = { policy, candidates: [candidate], now, holders: nobody, obsolete: nobody, leaving: nobody };
-  const prepared = preparePlugins(situation, plugins);
+  const prepared = preparePlugins(aloneWith(candidate, policy, now), plugins);
   const [ranked] = rankCandidates(filterCandidates([candidate], prepared, 0).fits, prepared);
   return ranked === undefined || surplus.every((it) => isBehind(ranked, it));
 }

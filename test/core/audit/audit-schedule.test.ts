@@ -35,7 +35,7 @@ const web = "web" as PlacementKey;
 
 const picky: PlacementPolicy = {
   ...(policyOf("PickN", "2") as Extract<PlacementPolicy, { kind: "PickN" }>),
-  preferred: [{ weight: 30, preference: { labelSelector: { matchLabels: { env: "prod" } } } }],
+  preferred: [{ weight: 30, preference: { labelSelector: { matchLabels: { env: "prod" } }, sorter: null } }],
 };
 
 /** The commit that places two of three clusters by preference. */

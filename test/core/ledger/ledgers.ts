@@ -242,15 +242,30 @@ const toleration = (random: Random): Toleration => ({
 });
 
 function policy(random: Random): PlacementPolicy {
-  const required = many(random, 2, () => ({ labelSelector: maybe(random, () => selector(random)) }));
+  const required = many(random, 2, () => ({
+    labelSelector: maybe(random, () => selector(random)),
+    properties: many(random, 2, () => ({
+      name: random.pick(["np", "resources.kubernetes-fleet.io/total-cpu"]),
+      operator: random.pick(["Gt", "Ge", "Lt", "Le", "Eq", "Ne"] as const),
+      value: random.pick(["5", "1.5Gi", "100m"]),
+    })),
+  }));
   const tolerations = many(random, 2, () => toleration(random));
   const preferred = many(random, 2, () => ({
     weight: random.below(201) - 100,
-    preference: { labelSelector: maybe(random, () => selector(random)) },
+    preference: {
+      labelSelector: maybe(random, () => selector(random)),
+      sorter: maybe(random, () => ({ name: "np", order: random.pick(["Ascending", "Descending"] as const) })),
+    },
+  }));
+  const spread = many(random, 2, () => ({
+    topologyKey: random.pick(["region", "topology.kubernetes.io/zone"]),
+    maxSkew: 1 + random.below(3),
+    whenUnsatisfiable: random.pick(["DoNotSchedule", "ScheduleAnyway"] as const),
   }));
   return random.pick<PlacementPolicy>([
     { kind: "PickAll", required, tolerations },
-    { kind: "PickN", numberOfClusters: random.below(9), required, preferred, tolerations },
+    { kind: "PickN", numberOfClusters: random.below(9), required, preferred, spread, tolerations },
     { kind: "PickFixed", clusterNames: keysOf(random, clusterNames) as ClusterName[] },
   ]);
 }

@@ -43,7 +43,7 @@ const record = (name: string, more: Partial<PlacementRecord>): [PlacementKey, Pl
     resourceSnapshots: [],
     spec: {
       ...settled.spec,
-      policy: { kind: "PickN", numberOfClusters: 3, required: [], preferred: [], tolerations: [] },
+      policy: { kind: "PickN", numberOfClusters: 3, required: [], preferred: [], spread: [], tolerations: [] },
     },
     ...more,
   },

@@ -11,6 +11,7 @@ const pickN = (numberOfClusters: number): PlacementPolicy => ({
   numberOfClusters,
   required: [],
   preferred: [],
+  spread: [],
   tolerations: [],
 });
 

@@ -94,7 +94,7 @@ function befalls(world: World, verb: string, what: string): boolean {
   return true;
 }
 
-const pickN = { kind: "PickN", required: [], preferred: [], tolerations: [] } as const;
+const pickN = { kind: "PickN", required: [], preferred: [], spread: [], tolerations: [] } as const;
 
 function happens(world: World, cluster: ClusterName, what: string): void {
   if (what === "leave") world.members.delete(cluster);

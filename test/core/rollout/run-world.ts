@@ -124,7 +124,7 @@ export const memberOf = (name: string, labels: Readonly<Record<string, string>>)
   labels,
   taints: [],
   properties: {},
-  resourceUsage: { capacity: {}, allocatable: {}, available: {} },
+  resourceUsage: { capacity: {}, allocatable: {}, available: {}, observedAt: null },
   spec: {},
   source,
 });

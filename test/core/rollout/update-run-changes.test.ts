@@ -47,7 +47,7 @@ describe("the world changes under a run (B 22)", () => {
 
   it("says what changed and what to do", () => {
     const world = worldOf(fleet);
-    world.policy = { kind: "PickN", numberOfClusters: 3, required: [], preferred: [], tolerations: [] };
+    world.policy = { kind: "PickN", numberOfClusters: 3, required: [], preferred: [], spread: [], tolerations: [] };
     play(world, "A=0 Run; pass; count 2; pass", strategyOf(staged));
     expect(runIn(world, "A").end).toEqual({
       kind: "failed",

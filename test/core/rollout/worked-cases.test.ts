@@ -111,5 +111,5 @@ function stateOf(policy: string, bounds: string, text: string): RolloutState {
 function policyOf(text: string): PlacementPolicy {
   if (text === "all") return { kind: "PickAll", required: [], tolerations: [] };
   if (text === "fix") return { kind: "PickFixed", clusterNames: ["a", "b", "y", "z"] as ClusterName[] };
-  return { kind: "PickN", numberOfClusters: Number(text), required: [], preferred: [], tolerations: [] };
+  return { kind: "PickN", numberOfClusters: Number(text), required: [], preferred: [], spread: [], tolerations: [] };
 }

@@ -1,32 +1,70 @@
 // The notation of `schedule/README.md#cases`, so that a worked case is one line here as well.
 import type { ContactFailure } from "../../../src/core/model/ledger.ts";
 import { memberNameLabel } from "../../../src/core/model/names.ts";
-import type { ClusterTerm, PlacementPolicy, PreferredTerm, Toleration } from "../../../src/core/model/placement.ts";
+import type {
+  ClusterTerm,
+  PlacementPolicy,
+  PreferredTerm,
+  PropertyRequirement,
+  SpreadConstraint,
+  Toleration,
+} from "../../../src/core/model/placement.ts";
 import { type ClusterName, type Instant, type LabelSelector, later, seconds } from "../../../src/core/model/value.ts";
-import type { Candidate, CycleBinding } from "../../../src/core/schedule/framework/cycle.ts";
-import type { Schedule } from "../../../src/core/schedule/schedule.ts";
+import {
+  type Candidate,
+  type Cycle,
+  type CycleBinding,
+  candidateOf,
+} from "../../../src/core/schedule/framework/cycle.ts";
+import type { Profile } from "../../../src/core/schedule/profile.ts";
+import { type Schedule, schedule as scheduleCycle } from "../../../src/core/schedule/schedule.ts";
 
 export const now = Date.UTC(2026, 10, 21, 12) as Instant;
 
-/** `a b{env=prod} c[k=v,q=] d(6m)`: labels, taints, and for how long it has been out of contact. */
+/** One cycle of a ClusterResourcePlacement, for which nothing is on record unless that is said. */
+export const schedule = (
+  parts: Pick<Cycle, "policy" | "candidates" | "cycleBindings"> & Partial<Cycle>,
+  profile: Profile,
+): Schedule => scheduleCycle({ namespace: null, recorded: [], now, ...parts }, profile);
+
+/**
+ * `a b{env=prod} c[k=v,q=] d(6m)`: labels, taints, and for how long it has been out of contact.
+ * `<np=4,total-cpu=8>`: properties, and capacities under short names.
+ */
 export const fleet = (text: string): readonly Candidate[] => words(text).map(candidate);
 
 function candidate(text: string): Candidate {
-  const [, name = "", labels = "", taints = "", silence = ""] =
-    /^([a-z0-9-]+)(?:\{(.*)\})?(?:\[(.*)\])?(?:\((.*)\))?$/.exec(text) ?? [];
-  return {
-    cluster: {
+  const [, name = "", labels = "", taints = "", silence = "", facts = ""] =
+    /^([a-z0-9-]+)(?:\{(.*)\})?(?:\[(.*)\])?(?:\((.*)\))?(?:<(.*)>)?$/.exec(text) ?? [];
+  const amounts = pairs(facts).filter(([key]) => isAmount.test(key));
+  const amountsOf = (kind: string) =>
+    Object.fromEntries(
+      amounts.filter(([key]) => key.startsWith(`${kind}-`)).map(([key, value]) => [key.slice(kind.length + 1), value]),
+    );
+  return candidateOf(
+    {
       name: name as ClusterName,
       labels: { ...Object.fromEntries(pairs(labels)), [memberNameLabel]: name },
       taints: pairs(taints).map(([key, value]) => ({ key, value, effect: "NoSchedule" })),
-      properties: {},
-      resourceUsage: { capacity: {}, allocatable: {}, available: {} },
+      properties: Object.fromEntries(
+        pairs(facts)
+          .filter(([key]) => !isAmount.test(key))
+          .map(([key, value]) => [key, { value, observedAt: null }]),
+      ),
+      resourceUsage: {
+        capacity: amountsOf("total"),
+        allocatable: amountsOf("allocatable"),
+        available: amountsOf("available"),
+        observedAt: null,
+      },
       spec: {},
       source: { path: `clusters/${name}.yaml`, document: 0, line: 1, column: 1 },
     },
-    contactFailure: silence === "" ? null : outOfContact(silence),
-  };
+    silence === "" ? null : outOfContact(silence),
+  );
 }
+
+const isAmount = /^(?:total|allocatable|available)-/;
 
 function outOfContact(silence: string): ContactFailure {
   const [, count = "", unit = ""] = /^(\d+)([ms])$/.exec(silence) ?? [];
@@ -48,6 +86,7 @@ function standing(text: string, latest: number): CycleBinding {
     /^([a-z0-9-]+):([SBU])(?:\(([SB])\))?(\d)(x)?(?:\[(.*)\])?$/.exec(text) ?? [];
   const [topology = 0, affinity = 0] = score.split(",").map(Number);
   return {
+    name,
     cluster: name as ClusterName,
     state: states[state as keyof typeof states],
     previousState: previous === undefined ? null : states[previous as "S" | "B"],
@@ -67,7 +106,7 @@ export function told(schedule: Schedule): string {
   const moves = [
     ...schedule.create.map((it) => `+${it.cluster}`),
     ...schedule.keep.map((it) => `=${it.decision.cluster}:${it.state.slice(0, 1)}`),
-    ...schedule.drop.map((it) => `-${it}`),
+    ...schedule.drop.map((it) => `-${it.cluster}`),
   ];
   if (schedule.silent) return [...moves, "silent"].join(" ");
   const selected = schedule.decisions.filter((it) => it.selected).map((it) => it.cluster);
@@ -79,18 +118,47 @@ export function told(schedule: Schedule): string {
   return [moves.join(" "), condition, others.join(" ")].join(" | ").trim();
 }
 
-/** Terms: `env=prod&region=west` is one term, `|` separates alternatives, `*` has no selector at all. */
+/**
+ * Terms: `env=prod&region=west` is one term, `|` separates alternatives, `*` has no selector at all; `np:Ge:5` compares
+ * a property.
+ */
 export const terms = (text: string): readonly ClusterTerm[] =>
-  text === "" ? [] : text.split("|").map((it) => ({ labelSelector: it === "*" ? null : selector(it) }));
+  text === ""
+    ? []
+    : text.split("|").map((it) => {
+        const parts = it.split("&");
+        return {
+          labelSelector: selector(parts.filter((part) => !part.includes(":") && part !== "*")),
+          properties: parts.filter((part) => part.includes(":")).map(requirement),
+        };
+      });
 
-const selector = (text: string): LabelSelector => ({
-  matchLabels: Object.fromEntries(text.split("&").map((it) => it.split("=") as [string, string])),
-});
+const selector = (labels: readonly string[]): LabelSelector | null =>
+  labels.length === 0
+    ? null
+    : { matchLabels: Object.fromEntries(labels.map((it) => it.split("=") as [string, string])) };
 
-export const preferring = (weight: number, text: string): PreferredTerm => ({
-  weight,
-  preference: terms(text)[0] ?? { labelSelector: null },
-});
+function requirement(text: string): PropertyRequirement {
+  const [name = "", operator = "", value = ""] = text.split(":");
+  return { name: propertyName(name), operator: operator as PropertyRequirement["operator"], value };
+}
+
+const propertyName = (short: string): string =>
+  isAmount.test(short) ? `resources.kubernetes-fleet.io/${short}` : short;
+
+/** `env=prod`, `@np/Desc`, `env=prod@np/Asc`, `*`. */
+export function preferring(weight: number, text: string): PreferredTerm {
+  const [labels = "", sorter] = text.split("@");
+  const [name = "", order = ""] = sorter?.split("/") ?? [];
+  return {
+    weight,
+    preference: {
+      labelSelector: selector(labels.split("&").filter((it) => it !== "" && it !== "*")),
+      sorter:
+        sorter === undefined ? null : { name: propertyName(name), order: order === "Asc" ? "Ascending" : "Descending" },
+    },
+  };
+}
 
 export const exists = (key: string): Toleration => ({ key, operator: "Exists", value: "", effect: "" });
 
@@ -112,27 +180,48 @@ export const pick = (
   required = "",
   preferred: readonly PreferredTerm[] = [],
   tolerations: readonly Toleration[] = [],
-): PlacementPolicy => ({ kind: "PickN", numberOfClusters, required: terms(required), preferred, tolerations });
+  spread: readonly SpreadConstraint[] = [],
+): PlacementPolicy => ({
+  kind: "PickN",
+  numberOfClusters,
+  required: terms(required),
+  preferred,
+  spread,
+  tolerations,
+});
 
 export const fixed = (names: string): PlacementPolicy => ({
   kind: "PickFixed",
   clusterNames: names.split(",").filter((it) => it !== "") as ClusterName[],
 });
 
-/** `all env=prod tolerate k=v,z`, `2 r=east|r=west prefer 5:x=y`, `fixed b,a`. `tolerate z` without a value: Exists. */
+/**
+ * `all env=prod tolerate k=v,z`, `2 r=east|r=west prefer 5:x=y spread r:1,z:2:any`, `fixed b,a`. `tolerate z` without a
+ * value: Exists. `any`: ScheduleAnyway.
+ */
 export function policyOf(text: string): PlacementPolicy {
   const [, kind = "", rest = ""] = /^(\S+) ?(.*)$/.exec(text) ?? [];
   if (kind === "fixed") return fixed(rest);
-  const [, required = "", preferred = "", tolerated = ""] =
-    /^(\S*) ?(?:prefer (\S+))? ?(?:tolerate (\S+))?$/.exec(rest.replace(/^(?=prefer|tolerate)/, " ")) ?? [];
-  const tolerations = tolerated === "" ? [] : tolerated.split(",").map(toleration);
+  const [, required = "", preferred = "", spread = "", tolerated = ""] =
+    /^(\S*) ?(?:prefer (\S+))? ?(?:spread (\S+))? ?(?:tolerate (\S+))?$/.exec(
+      rest.replace(/^(?=prefer|spread|tolerate)/, " "),
+    ) ?? [];
+  const tolerations = listed(tolerated).map(toleration);
   if (kind === "all") return all(required, tolerations);
-  return pick(Number(kind), required, preferred === "" ? [] : preferred.split(",").map(preference), tolerations);
+  return pick(Number(kind), required, listed(preferred).map(preference), tolerations, listed(spread).map(constraint));
 }
+
+const listed = (text: string): readonly string[] => (text === "" ? [] : text.split(","));
 
 function preference(text: string): PreferredTerm {
   const [weight = "", term = ""] = text.split(":");
   return preferring(Number(weight), term);
+}
+
+function constraint(text: string): SpreadConstraint {
+  const [topologyKey = "", maxSkew = "", any] = text.split(":");
+  const whenUnsatisfiable = any === "any" ? "ScheduleAnyway" : "DoNotSchedule";
+  return { topologyKey, maxSkew: Number(maxSkew), whenUnsatisfiable };
 }
 
 function toleration(text: string): Toleration {
@@ -142,7 +231,13 @@ function toleration(text: string): Toleration {
 
 function why(reason: string): string {
   const plugin = reason.split(":")[0] ?? "";
-  const short = { ClusterAffinity: "affinity", ClusterEligibility: "eligibility", TaintToleration: "taint" };
+  const short = {
+    ClusterAffinity: "affinity",
+    ClusterEligibility: "eligibility",
+    NamespaceAffinity: "namespace",
+    TaintToleration: "taint",
+    TopologySpreadConstraints: "spread",
+  };
   return reason.includes(" fits ") ? "fits" : (short[plugin as keyof typeof short] ?? "unknown");
 }
 

@@ -76,8 +76,16 @@ test.each(renewed)("$id makes a new snapshot and keeps the old one", ({ from, to
 });
 
 test("P5 with A 42: an absent and an empty selector are the same policy", () => {
-  const absent: PlacementPolicy = { kind: "PickAll", required: [{ labelSelector: null }], tolerations: [] };
-  const empty: PlacementPolicy = { kind: "PickAll", required: [{ labelSelector: {} }], tolerations: [] };
+  const absent: PlacementPolicy = {
+    kind: "PickAll",
+    required: [{ labelSelector: null, properties: [] }],
+    tolerations: [],
+  };
+  const empty: PlacementPolicy = {
+    kind: "PickAll",
+    required: [{ labelSelector: {}, properties: [] }],
+    tolerations: [],
+  };
   expect(policyHash(absent)).toBe(policyHash(empty));
 });
 
@@ -88,7 +96,7 @@ test("A 54: another order of a selector's expressions and of their values is the
   ] as const;
   const of = (...matchExpressions: readonly LabelRequirement[]): PlacementPolicy => ({
     kind: "PickAll",
-    required: [{ labelSelector: { matchExpressions } }],
+    required: [{ labelSelector: { matchExpressions }, properties: [] }],
     tolerations: [],
   });
   expect(policyHash(of(tier, { ...region, values: ["us", "eu"] }))).toBe(policyHash(of(region, tier)));

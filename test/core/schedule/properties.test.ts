@@ -1,18 +1,26 @@
 import { describe, expect, test } from "vitest";
-import { type Cycle, type CycleBinding, wantedState } from "../../../src/core/schedule/framework/cycle.ts";
+import {
+  type Candidate,
+  type Cycle,
+  type CycleBinding,
+  wantedState,
+} from "../../../src/core/schedule/framework/cycle.ts";
 import { profiles } from "../../../src/core/schedule/profile.ts";
-import { hasSameVerdict, type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
-import { cycleBindings, fleet, now, policyOf } from "./notation.ts";
+import { hasSameVerdict, type Schedule } from "../../../src/core/schedule/schedule.ts";
+import { cycleBindings, fleet, now, policyOf, schedule } from "./notation.ts";
 import { random } from "./random.ts";
 
 const rounds = 200;
+
+const labels = ["", "{e=p}", "{e=q}", "{e=p,r=a}", "{e=p,r=b}", "{r=a,z=1}", "{r=b,z=2}", "{e=q,r=c,z=1}"] as const;
+const properties = ["", "", "<np=4>", "<np=5>", "<np=500m,cost=1.5>", "<np=x>", "<cost=0.3,total-cpu=8>"] as const;
 
 /** A fleet of up to 12 members with labels, taints and troubles, bindings of every kind, and any policy. */
 function anyCycle(seed: number): Cycle {
   const { below, pick } = random(seed);
   const members = Array.from({ length: below(13) }, (_, at) => `m${at}`);
-  const fleetText = members.map(
-    (it) => `${it}${pick(["", "{e=p}", "{e=q}"])}${pick(["", "", "[k=v]"])}${pick(["", "", "(4m)", "(6m)"])}`,
+  const fleetText = members.map((it) =>
+    [it, pick(labels), pick(["", "", "[k=v]"]), pick(["", "", "(4m)", "(6m)"]), pick(properties)].join(""),
   );
   const standing = [...members, "gone"].flatMap((it) =>
     below(2) === 0
@@ -24,22 +32,29 @@ function anyCycle(seed: number): Cycle {
     "all e=p",
     `${below(8)}`,
     `${below(8)} e=p|e=q prefer 3:e=q tolerate k`,
+    "all np:Ge:5|e=q&total-cpu:Gt:4",
+    `${below(8)} np:Ne:4|e=q prefer 30:@np/Desc,-20:e=p@cost/Asc`,
+    `${below(8)} prefer 7:@np/Asc spread r:1`,
+    `${below(8)} spread r:2,z:1:any tolerate k`,
+    `${below(8)} e=p spread z:1,r:1 tolerate k`,
     "fixed m1,m2,m9",
   ]);
   return {
     policy: policyOf(policy),
     candidates: fleet(fleetText.join(" ")),
     cycleBindings: cycleBindings(standing.join(" "), 1),
+    namespace: null,
+    recorded: [],
     now,
   };
 }
 
 /** The bindings once the schedule is carried out and removals that were under way have ended. */
-function carriedOut({ cycleBindings: before }: Cycle, { create, keep, drop }: Schedule): readonly CycleBinding[] {
+function carriedOut(before: readonly CycleBinding[], { create, keep, drop }: Schedule): readonly CycleBinding[] {
   const decided = new Map([...create, ...keep.map((it) => it.decision)].map((it) => [it.cluster, it]));
   const old = before.flatMap((it): readonly CycleBinding[] => {
     const decision = decided.get(it.cluster);
-    if (decision === undefined && drop.includes(it.cluster)) {
+    if (decision === undefined && drop.some(({ cluster }) => cluster === it.cluster)) {
       return [{ ...it, state: "Unscheduled", previousState: wantedState(it), removing: false }];
     }
     if (decision === undefined) return it.removing && it.state !== "Scheduled" ? [] : [{ ...it, removing: false }];
@@ -52,6 +67,7 @@ function carriedOut({ cycleBindings: before }: Cycle, { create, keep, drop }: Sc
     .filter((it) => !known.has(it.cluster))
     .map(
       (decision): CycleBinding => ({
+        name: decision.cluster,
         cluster: decision.cluster,
         state: "Scheduled",
         previousState: null,
@@ -79,7 +95,10 @@ describe.each(Object.values(profiles))("whatever the fleet, the profile $name", 
     for (const seed of seeds) {
       const cycle = anyCycle(seed);
       const first = schedule(cycle, profile);
-      const again = schedule({ ...cycle, cycleBindings: carriedOut(cycle, first) }, profile);
+      const again = schedule(
+        { ...cycle, cycleBindings: carriedOut(cycle.cycleBindings, first), recorded: first.decisions },
+        profile,
+      );
       expect([again.create, again.keep, again.drop], `seed ${seed}`).toEqual([[], [], []]);
       expect(byCluster(again), `seed ${seed}`).toEqual(byCluster(first));
     }
@@ -97,7 +116,7 @@ describe.each(Object.values(profiles))("whatever the fleet, the profile $name", 
           it.state !== "Unscheduled" &&
           (!it.removing || it.state === "Scheduled"),
       );
-      const dropped = present.filter((it) => drop.includes(it.cluster));
+      const dropped = present.filter((it) => drop.some(({ cluster }) => cluster === it.cluster));
       const surplus = cycle.policy.kind === "PickN" ? Math.max(0, present.length - wanted) : 0;
       expect(dropped, `seed ${seed}`).toHaveLength(surplus);
     }
@@ -122,7 +141,7 @@ describe.each(Object.values(profiles))("whatever the fleet, the profile $name", 
     for (const seed of seeds) {
       const { candidates } = anyCycle(seed);
       const cycle = { policy: policyOf("4 tolerate k prefer 2:e=p"), candidates, cycleBindings: [], now };
-      const placed = carriedOut(cycle, schedule(cycle, profile)).map((it) => ({ ...it, obsolete: true }));
+      const placed = carriedOut(cycle.cycleBindings, schedule(cycle, profile)).map((it) => ({ ...it, obsolete: true }));
       const { create, drop } = schedule({ ...cycle, cycleBindings: placed }, profile);
       expect([create, drop], `seed ${seed}`).toEqual([[], []]);
     }
@@ -133,7 +152,21 @@ const byCluster = ({ decisions }: Schedule): ReadonlyMap<string, unknown> =>
   new Map(decisions.map((it) => [it.cluster, it]));
 
 describe("a candidate that is judged alike", () => {
-  const looks = ["", "{e=p}", "{e=q}", "[k=v]", "(4m)", "(6m)", "{e=p}(4m)", "{x=y}", "{e=p,x=y}"];
+  const looks = [
+    "",
+    "{e=p}",
+    "{e=q}",
+    "[k=v]",
+    "(4m)",
+    "(6m)",
+    "{e=p}(4m)",
+    "{x=y}",
+    "{e=p,x=y}",
+    "<np=4>",
+    "<np=9>",
+    "{r=a}<np=4>",
+    "{r=b}",
+  ];
   const alike = Array.from({ length: rounds }, (_, seed) => seed).map((seed) => {
     const cycle = anyCycle(seed);
     const { below } = random(seed + rounds);
@@ -162,9 +195,15 @@ describe("a candidate that is judged alike", () => {
     const [was, other] = fleet("a b");
     if (was === undefined || other === undefined) throw new Error("two clusters");
     const [plugin] = profiles.default.plugins;
-    const spread = { ...profiles.default, plugins: plugin === undefined ? [] : [{ ...plugin, judgesAlone: false }] };
-    expect(hasSameVerdict(policyOf("all"), { was, is: was }, profiles.default, now)).toBe(true);
-    expect(hasSameVerdict(policyOf("all"), { was, is: was }, spread, now)).toBe(false);
+    const spread = {
+      ...profiles.default,
+      plugins:
+        plugin === undefined ? [] : [{ ...plugin, othersSee: ({ cluster }: Candidate) => cluster.labels["e"] ?? "" }],
+    };
+    const [is] = fleet("a{e=p}");
+    if (is === undefined) throw new Error("one cluster");
+    expect(hasSameVerdict(policyOf("all"), { was, is }, profiles.default, now)).toBe(true);
+    expect(hasSameVerdict(policyOf("all"), { was, is }, spread, now)).toBe(false);
     expect(hasSameVerdict(policyOf("all"), { was, is: other }, profiles.default, now)).toBe(false);
   });
 });

@@ -3,8 +3,8 @@ import type { PolicySnapshot } from "../../../src/core/model/ledger.ts";
 import { nextPolicySnapshots } from "../../../src/core/schedule/policy-snapshot.ts";
 import { profiles } from "../../../src/core/schedule/profile.ts";
 import { recordVerdict } from "../../../src/core/schedule/record-verdict.ts";
-import { type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
-import { fleet, now, policyOf, secondsFromNow } from "./notation.ts";
+import type { Schedule } from "../../../src/core/schedule/schedule.ts";
+import { fleet, now, policyOf, schedule, secondsFromNow } from "./notation.ts";
 
 const scheduled = (members: string, policy: string): Schedule =>
   schedule({ policy: policyOf(policy), candidates: fleet(members), cycleBindings: [], now }, profiles.default);

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { ClusterName, LabelSelector } from "../../../src/core/model/value.ts";
 import type { Plugin } from "../../../src/core/schedule/framework/plugin.ts";
 import { type Profile, profiles } from "../../../src/core/schedule/profile.ts";
-import { type Schedule, schedule } from "../../../src/core/schedule/schedule.ts";
-import { all, cycleBindings, fixed, fleet, now, pick, secondsFromNow, told } from "./notation.ts";
+import type { Schedule } from "../../../src/core/schedule/schedule.ts";
+import { all, cycleBindings, fixed, fleet, now, pick, schedule, secondsFromNow, told } from "./notation.ts";
 
 const numbered = (count: number, suffix: (at: number) => string = () => ""): string =>
   Array.from({ length: count }, (_, at) => `m${String(at).padStart(count > 100 ? 4 : 2, "0")}${suffix(at)}`).join(" ");
@@ -72,7 +72,7 @@ describe("decisions", () => {
 
 describe("reasons", () => {
   const term = (labelSelector: LabelSelector) =>
-    ({ kind: "PickAll", required: [{ labelSelector }], tolerations: [] }) as const;
+    ({ kind: "PickAll", required: [{ labelSelector, properties: [] }], tolerations: [] }) as const;
   const rows = [
     { fleet: "a[edge=true]", policy: all(), want: "TaintToleration: taint edge=true:NoSchedule is not tolerated" },
     { fleet: "a[edge=]", policy: all(), want: "TaintToleration: taint edge:NoSchedule is not tolerated" },
@@ -158,7 +158,7 @@ describe("wakeAt is the moment at which an eligible member in trouble", () => {
 });
 
 test("A 23: a batch that is limited costs obsolete bindings their place in KubeFleet, and not by default", () => {
-  const oneByOne: Plugin = { name: "OneByOne", judgesAlone: true, prepare: () => ({ batchLimit: 1 }) };
+  const oneByOne: Plugin = { name: "OneByOne", changesWithPicks: false, prepare: () => ({ batchLimit: 1 }) };
   const limited = (profile: Profile): Profile => ({ ...profile, plugins: [oneByOne, ...profile.plugins] });
   const cycle = { policy: pick(2), candidates: fleet("a b c d"), cycleBindings: cycleBindings("a:B0 b:B0", 1), now };
   expect(told(schedule(cycle, limited(profiles.default)))).toBe("=a:B =b:B | T2 a,b | c:fits d:fits");
@@ -168,7 +168,7 @@ test("A 23: a batch that is limited costs obsolete bindings their place in KubeF
 test("a plugin that limits the batch sees what earlier batches picked", () => {
   const spread: Plugin = {
     name: "Spread",
-    judgesAlone: false,
+    changesWithPicks: true,
     prepare: ({ candidates, holders }) => {
       const used = new Set(candidates.filter((it) => holders.has(it.cluster.name)).map((it) => it.cluster.labels["r"]));
       return { batchLimit: 1, score: ({ cluster }) => ({ topology: used.has(cluster.labels["r"]) ? -1 : 0 }) };

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { profiles } from "../../../src/core/schedule/profile.ts";
-import { schedule } from "../../../src/core/schedule/schedule.ts";
-import { cycleBindings, fleet, now, policyOf, told } from "./notation.ts";
+import { cycleBindings, fleet, now, policyOf, schedule, told } from "./notation.ts";
 
 // Case of `schedule/README.md#cases`, with the ruling of where one changes it; fleet; bindings, and the policy snapshot
 // in force if it is not 0; policy; outcome; outcome in the profile `kubefleet` where that differs.
@@ -33,7 +32,7 @@ dangling goes ; a       ; a:B0 z:B0    ; fixed a,z   ; -z | F1 a | z:unknown
 
 const pickN = `
 N1          ; a b c                ;                   ; 2                ; +c +b | T2 c,b | a:fits
-N2, A 39    ; a b c                ;                   ; 0                ; | T0 | a:fits b:fits c:fits
+N2, A 39    ; a b c                ;                   ; 0                ; | T0 | a:fits b:fits c:fits ; | T0 |
 N4          ; a b c                ;                   ; 5                ; +c +b +a | F3 c,b,a |
 N10         ; a b c d              ; a:B0 d:B0         ; 3                ; +c | T3 c,a,d | b:fits
 N11         ; a b c d              ; a:B0 b:B0 @1      ; 2                ; =a:B =b:B | T2 a,b | c:fits d:fits
@@ -52,18 +51,18 @@ N24         ; a b c d              ; a:B0 b:B0 c:B0 @1 ; 2                ; =b:B
 N26         ; a{e=d} b{e=p}        ; a:B0 b:B0         ; 2 e=p            ; | T2 a,b |
 N27         ; a{e=d} b{e=p} c{e=p} ; a:B0 b:B0 @1      ; 2 e=p tolerate k ; +c =b:B -a | T2 c,b | a:affinity
 N28         ; a b c                ; a:B0 b:U(B)0 @1   ; 1                ; =a:B | T1 a | b:fits c:fits
-waits, B 10 ; a b                  ; b:S0x             ; 1                ; | T1 b | a:fits
+waits, B 10 ; a b                  ; b:S0x             ; 1                ; | T1 b | a:fits ; | T1 b |
 `;
 
 const scaleDown = `
-N3, A 39  ; a b c   ; a:B0 b:S0                       ; 0 ; -a -b | T0 | a:fits b:fits c:fits
-N5, A 39  ; a b c d ; a:B0[0,10] b:B0[0,5] c:S0[0,50] ; 2 ; -c | T2 a,b | c:fits d:fits
-N6, A 39  ; a b c d ; a:B0[0,10] b:B0[0,5] c:S0[0,50] ; 1 ; -b -c | T1 a | b:fits c:fits d:fits
-N7, A 39  ; a b c   ; a:B0 b:B0 c:B0                  ; 2 ; -a | T2 b,c | a:fits
-N8, A 39  ; a b c   ; a:B0[1,0] b:B0[-1,90] c:B0[-]   ; 1 ; -b -c | T1 a | b:fits c:fits
-N9, A 39  ; a b c   ; a:S0[0,3] b:S0[0,9] c:B0[0,1]   ; 2 ; -a | T2 b,c | a:fits
-N13, A 39 ; a b c   ; a:B1 b:B1 c:B0 @1               ; 2 ; -c | T2 a,b | c:fits
-N25, A 39 ; a b     ; a:B0 b:B0 @1                    ; 0 ; -a -b | T0 | a:fits b:fits
+N3, A 39  ; a b c   ; a:B0 b:S0                       ; 0 ; -a -b | T0 | a:fits b:fits c:fits ; -a -b | T0 |
+N5, A 39  ; a b c d ; a:B0[0,10] b:B0[0,5] c:S0[0,50] ; 2 ; -c | T2 a,b | c:fits d:fits ; -c | T2 a,b |
+N6, A 39  ; a b c d ; a:B0[0,10] b:B0[0,5] c:S0[0,50] ; 1 ; -b -c | T1 a | b:fits c:fits d:fits ; -b -c | T1 a |
+N7, A 39  ; a b c   ; a:B0 b:B0 c:B0                  ; 2 ; -a | T2 b,c | a:fits ; -a | T2 b,c |
+N8, A 39  ; a b c   ; a:B0[1,0] b:B0[-1,90] c:B0[-]   ; 1 ; -b -c | T1 a | b:fits c:fits ; -b -c | T1 a |
+N9, A 39  ; a b c   ; a:S0[0,3] b:S0[0,9] c:B0[0,1]   ; 2 ; -a | T2 b,c | a:fits ; -a | T2 b,c |
+N13, A 39 ; a b c   ; a:B1 b:B1 c:B0 @1               ; 2 ; -c | T2 a,b | c:fits ; -c | T2 a,b |
+N25, A 39 ; a b     ; a:B0 b:B0 @1                    ; 0 ; -a -b | T0 | a:fits b:fits ; -a -b | T0 |
 `;
 
 const filters = `
@@ -71,7 +70,6 @@ A11 ; a{e=d}[k=v](60m) b{e=p}[k=v](60m) c{e=p}[k=v,z=1] ; ; all e=p ; | T0 | a:a
 E1, A 48 ; a c(298s) d(302s) e(4m) f(6m) g(5m) ; ; all ; +a +c +e +g | T4 a,c,e,g | d:eligibility f:eligibility
 Q8         ; a b                          ; ; all *             ; +a +b | T2 a,b |
 Q9         ; a b                          ; ; all               ; +a +b | T2 a,b |
-Q4, labels ; a{r=e} b{r=w,e=x} c{r=e,e=x} ; ; all r=e&e=x|r=n   ; +c | T1 c | a:affinity b:affinity
 T1         ; a[k=v] b[k=w] c[k=v,q=] d    ; ; all tolerate k=v  ; +a +d | T2 a,d | b:taint c:taint
 T2         ; a[k=v] c[k=v,q=] d           ; ; all tolerate *    ; +a +c +d | T3 a,c,d |
 T3         ; a[k=v] c[q=]                 ; ; all tolerate k,q= ; +a +c | T2 a,c |

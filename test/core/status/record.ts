@@ -150,6 +150,7 @@ export const pickN = (numberOfClusters: number): PlacementPolicy => ({
   numberOfClusters,
   required: [],
   preferred: [],
+  spread: [],
   tolerations: [],
 });
 

@@ -1,9 +1,10 @@
 import type { MemberCluster as WrittenCluster } from "#schemas/member-cluster";
 import schema from "../../../../schemas/member-cluster.json" with { type: "json" };
-import type { MemberCluster } from "../../model/fleet.ts";
+import type { MemberCluster, MemberProperty } from "../../model/fleet.ts";
 import type { Json } from "../../model/json.ts";
 import { clusterGroup, memberNameLabel } from "../../model/names.ts";
-import type { ClusterName } from "../../model/value.ts";
+import { quantityOf } from "../../model/quantity.ts";
+import { type ClusterName, type Instant, instantOf } from "../../model/value.ts";
 import { error, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 import { repeatedProblems } from "./fields.ts";
 import { type ContentOf, everythingMayChange, type ReadKind, selectsNothing } from "./kind.ts";
@@ -24,8 +25,11 @@ type WrittenQuantities = Readonly<Record<string, string | number>>;
 
 /** A member cluster after defaults, which has passed its schema and its rules. */
 function memberClusterFrom({ metadata, spec, status }: WrittenCluster): Omit<MemberCluster, "source"> {
-  const { capacity = {}, allocatable = {}, available = {} } = status?.resourceUsage ?? {};
-  const properties = Object.entries(status?.properties ?? {}).map(([name, { value }]) => [name, value] as const);
+  const { capacity = {}, allocatable = {}, available = {}, observationTime } = status?.resourceUsage ?? {};
+  const properties = Object.entries(status?.properties ?? {}).map(([name, it]): [string, MemberProperty] => [
+    name,
+    { value: it.value, observedAt: observedAt(it.observationTime) },
+  ]);
   return {
     name: metadata.name as ClusterName,
     labels: { ...metadata.labels, [memberNameLabel]: metadata.name },
@@ -35,10 +39,14 @@ function memberClusterFrom({ metadata, spec, status }: WrittenCluster): Omit<Mem
       capacity: quantitiesOf(capacity),
       allocatable: quantitiesOf(allocatable),
       available: quantitiesOf(available),
+      observedAt: observedAt(observationTime),
     },
     spec: defaulted(spec),
   };
 }
+
+/** A time that cannot be read says nothing: it decides nothing. */
+const observedAt = (text: string | undefined): Instant | null => (text === undefined ? null : instantOf(text));
 
 /** Checks a member cluster (`intent/README.md#v-mc-01`, `#v-mc-05` … `#v-mc-07`, `yaml/README.md#b-113`). */
 function memberClusterProblems({ apiVersion, metadata, spec, status }: WrittenCluster): FieldProblems {
@@ -72,13 +80,13 @@ function memberNameProblems(name: string, label: string | undefined): FieldProbl
   return [error("FLT1305", at, "must be the cluster's own name", "remove it; it is filled in")];
 }
 
-/** Kubernetes' quantity (`resource.Quantity`). */
+/** The form that a hub's schema asks of quantities. */
 const quantity =
   /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))?$/;
 
 const quantityProblems = (written: WrittenQuantities, field: string): FieldProblems =>
   Object.entries(written)
-    .filter(([, it]) => !quantity.test(String(it)))
+    .filter(([, it]) => !quantity.test(String(it)) || quantityOf(String(it)) === null)
     .map(([resource]) =>
       error("FLT1302", ["status", "resourceUsage", field, resource], "is not a quantity", "write 4, 500m or 16Gi"),
     );

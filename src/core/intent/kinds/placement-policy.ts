@@ -1,8 +1,8 @@
 import type { Policy as WrittenPolicy, ClusterTerm as WrittenTerm } from "#schemas/cluster-resource-placement";
-import type { ClusterTerm, PlacementPolicy, Toleration } from "../../model/placement.ts";
+import type { ClusterTerm, PlacementPolicy, Preference, SpreadConstraint, Toleration } from "../../model/placement.ts";
 import type { ClusterName } from "../../model/value.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
-import { notSupportedYet, repeatedProblems } from "./fields.ts";
+import { repeatedProblems } from "./fields.ts";
 import {
   dnsLabelProblems,
   isLabelValue,
@@ -10,12 +10,15 @@ import {
   labelSelectorProblems,
   malformedProblem,
 } from "./metadata.ts";
+import { propertyNameProblems, propertySelectorProblems, spreadProblems } from "./policy-properties.ts";
 
+type WrittenSpread = NonNullable<WrittenPolicy["topologySpreadConstraints"]>[number];
 type WrittenToleration = NonNullable<WrittenPolicy["tolerations"]>[number];
 
 /** A scheduling policy after defaults. */
 export function policyFrom(written: WrittenPolicy): PlacementPolicy {
   const { placementType = "PickAll", clusterNames = [], numberOfClusters = 0, affinity, tolerations = [] } = written;
+  const { topologySpreadConstraints = [] } = written;
   const required =
     affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
   const preferred = affinity?.clusterAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
@@ -24,15 +27,39 @@ export function policyFrom(written: WrittenPolicy): PlacementPolicy {
     case "PickAll":
       return { kind: "PickAll", ...wanted };
     case "PickN": {
-      const terms = preferred.map(({ weight, preference }) => ({ weight, preference: termOf(preference) }));
-      return { kind: "PickN", numberOfClusters, ...wanted, preferred: terms };
+      const terms = preferred.map(({ weight, preference }) => ({ weight, preference: preferenceOf(preference) }));
+      return {
+        kind: "PickN",
+        numberOfClusters,
+        ...wanted,
+        preferred: terms,
+        spread: topologySpreadConstraints.map(spreadOf),
+      };
     }
     case "PickFixed":
       return { kind: "PickFixed", clusterNames: clusterNames as readonly ClusterName[] };
   }
 }
 
-const termOf = ({ labelSelector }: WrittenTerm): ClusterTerm => ({ labelSelector: labelSelector ?? null });
+const termOf = ({ labelSelector, propertySelector }: WrittenTerm): ClusterTerm => ({
+  labelSelector: labelSelector ?? null,
+  properties: (propertySelector?.matchExpressions ?? []).map(({ name, operator, values }) => ({
+    name,
+    operator,
+    value: values[0] ?? "",
+  })),
+});
+
+const preferenceOf = ({ labelSelector, propertySorter }: WrittenTerm): Preference => ({
+  labelSelector: labelSelector ?? null,
+  sorter: propertySorter === undefined ? null : { name: propertySorter.name, order: propertySorter.sortOrder },
+});
+
+const spreadOf = ({ topologyKey, maxSkew, whenUnsatisfiable }: WrittenSpread): SpreadConstraint => ({
+  topologyKey,
+  maxSkew: maxSkew ?? 1,
+  whenUnsatisfiable: whenUnsatisfiable ?? "DoNotSchedule",
+});
 
 function tolerationOf({ key, operator, value, effect }: WrittenToleration): Toleration {
   return { key: key ?? "", operator: operator ?? "Equal", value: value ?? "", effect: effect ?? "" };
@@ -55,7 +82,7 @@ export function policyProblems(policy: WrittenPolicy): FieldProblems {
     ...fieldProblems(policy),
     ...clusterNameProblems(policy.clusterNames ?? []),
     ...affinityProblems(policy),
-    ...spreadProblems(policy),
+    ...spreadProblems(policy.topologySpreadConstraints, [...at, "topologySpreadConstraints"]),
     ...(policy.tolerations ?? []).flatMap((it, i) => tolerationProblems(it, [...at, "tolerations", i])),
     ...repeatedProblems(policy.tolerations ?? [], tolerationKey, [
       [...at, "tolerations"],
@@ -112,7 +139,7 @@ function affinityProblems({ placementType, affinity }: WrittenPolicy): FieldProb
 function requiredTermProblems(term: WrittenTerm, path: JsonPath): FieldProblems {
   return [
     ...labelSelectorProblems(term.labelSelector, [...path, "labelSelector"]),
-    ...(term.propertySelector === undefined ? [] : [notSupportedYet([...path, "propertySelector"])]),
+    ...propertySelectorProblems(term, path),
     ...(term.propertySorter === undefined ? [] : [misplaced([...path, "propertySorter"], "a required term")]),
   ];
 }
@@ -120,16 +147,15 @@ function requiredTermProblems(term: WrittenTerm, path: JsonPath): FieldProblems 
 function preferredTermProblems(term: WrittenTerm, path: JsonPath): FieldProblems {
   return [
     ...labelSelectorProblems(term.labelSelector, [...path, "labelSelector"]),
-    ...(term.propertySorter === undefined ? [] : [notSupportedYet([...path, "propertySorter"])]),
+    ...(term.propertySorter === undefined
+      ? []
+      : propertyNameProblems(term.propertySorter.name, [...path, "propertySorter", "name"])),
     ...(term.propertySelector === undefined ? [] : [misplaced([...path, "propertySelector"], "a preferred term")]),
   ];
 }
 
 const misplaced = (path: JsonPath, where: string): FieldProblem =>
   error("FLT1306", path, `is not allowed in ${where}`, "selectors belong to required terms, sorters to preferred ones");
-
-const spreadProblems = ({ topologySpreadConstraints: constraints = [] }: WrittenPolicy): FieldProblems =>
-  constraints.length === 0 ? [] : [notSupportedYet([...at, "topologySpreadConstraints"], "spread constraints are")];
 
 function tolerationProblems(toleration: WrittenToleration, path: JsonPath): FieldProblems {
   const { key = "", operator = "Equal", value = "" } = toleration;

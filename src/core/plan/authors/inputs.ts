@@ -1,4 +1,4 @@
-import { defaultFleet } from "../../model/fleet.ts";
+import { defaultFleet, type MemberCluster } from "../../model/fleet.ts";
 import {
   fleetDocumentKey,
   type PastContent,
@@ -161,8 +161,31 @@ function clusterReader(update: ClusterUpdate, { placements, lookedAt }: Decision
     const { name, labels, taints, properties, resourceUsage, spec } = said.cluster;
     if (!clusters.has(name) && !(isPicked(update) && policies.some((it) => it.kind === "PickN"))) return null;
     const own = [key, json(only(labels, asked))];
-    return isPicked(update) ? [...own, json(taints), properties, json(resourceUsage), spec] : own;
+    if (!isPicked(update)) return own;
+    return [...own, json(taints), json(readProperties({ properties, resourceUsage }, policies)), spec];
   };
+}
+
+/** The values of the properties that policies compare or sort by, capacities among them. */
+function readProperties(
+  {
+    properties,
+    resourceUsage: { capacity, allocatable, available },
+  }: Pick<MemberCluster, "properties" | "resourceUsage">,
+  policies: readonly PlacementSpec["policy"][],
+): Json {
+  const names = new Set(policies.flatMap(propertiesOf));
+  const isCapacityRead = [...names].some((it) => it.startsWith("resources.kubernetes-fleet.io/"));
+  const values = Object.entries(properties)
+    .filter(([name]) => names.has(name))
+    .map(([name, { value }]) => [name, value] as const);
+  return json([values, isCapacityRead ? { capacity, allocatable, available } : null]);
+}
+
+function propertiesOf(policy: PlacementSpec["policy"]): readonly string[] {
+  if (policy.kind === "PickFixed") return [];
+  const sorters = policy.kind === "PickN" ? policy.preferred.flatMap((it) => it.preference.sorter?.name ?? []) : [];
+  return [...policy.required.flatMap((it) => it.properties.map(({ name }) => name)), ...sorters];
 }
 
 const only = (labels: Labels, keys: ReadonlySet<string>): Labels =>
@@ -171,9 +194,10 @@ const only = (labels: Labels, keys: ReadonlySet<string>): Labels =>
 function labelsOf(policy: PlacementSpec["policy"]): readonly string[] {
   if (policy.kind === "PickFixed") return [];
   const preferred = policy.kind === "PickN" ? policy.preferred.map((it) => it.preference) : [];
-  return [...policy.required, ...preferred].flatMap(({ labelSelector }) =>
+  const selected = [...policy.required, ...preferred].flatMap(({ labelSelector }) =>
     labelSelector === null ? [] : selectorKeys(labelSelector),
   );
+  return policy.kind === "PickN" ? [...selected, ...policy.spread.map((it) => it.topologyKey)] : selected;
 }
 
 /** The placement: what it selects and how that is applied; all of it where the scheduler is asked. */

@@ -28,6 +28,7 @@ export function scheduleOf(record: PlacementRecord, { world, ledger, candidates 
   const snapshots = nextPolicySnapshots(record.policySnapshots, policy, { historyLimit, inUse });
   const latest = snapshots.at(-1)?.index ?? 0;
   const cycleBindings = [...record.bindings.values()].map((it) => ({
+    name: it.name,
     cluster: it.cluster,
     state: it.state,
     previousState: it.previousState,
@@ -35,7 +36,9 @@ export function scheduleOf(record: PlacementRecord, { world, ledger, candidates 
     obsolete: it.policySnapshot !== latest,
     decision: it.decision,
   }));
-  const outcome = schedule({ policy, candidates, cycleBindings, now }, profiles[intent.fleet.profile]);
+  const recorded = snapshots.at(-1)?.verdict?.decisions ?? nothing;
+  const cycle = { policy, namespace: record.namespace, candidates, cycleBindings, recorded, now };
+  const outcome = schedule(cycle, profiles[intent.fleet.profile]);
   const bindings = carryOut(outcome, { record, latest, ledger, members: intent.clusters });
   const told = snapshots.map((it) => (it.index === latest ? recordVerdict(it, outcome, record.generation, now) : it));
   const policySnapshots = sameList(told, record.policySnapshots) ? record.policySnapshots : told;
@@ -65,7 +68,7 @@ function carryOut(outcome: Schedule, input: ScheduleInput): ReadonlyMap<ClusterN
   const next = new Map<ClusterName, Binding>(record.bindings);
   // Nothing is deleted from a member that left the fleet (`plan/README.md#d-2`).
   for (const cluster of left) next.delete(cluster);
-  for (const cluster of outcome.drop) {
+  for (const { cluster } of outcome.drop) {
     const binding = next.get(cluster);
     if (binding === undefined || binding.state === "Unscheduled") continue;
     // Where nothing was ever admitted, there is nothing to remove.

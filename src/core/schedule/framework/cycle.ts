@@ -4,17 +4,23 @@ import type { ClusterDecision, ContactFailure } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { PlacementPolicy } from "../../model/placement.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
+import type { AgentReport } from "./agent.ts";
+import { declaredFacts, type MemberFacts } from "./facts.ts";
 
 /** Everything that a scheduling cycle decides by. */
 export interface Cycle {
   /** The policy in force, with the present `numberOfClusters`. */
   readonly policy: PlacementPolicy;
+  /** Of the placement; null for a ClusterResourcePlacement. */
+  readonly namespace: string | null;
   /**
    * Every member of the fleet, eligible or not. Pass the same array for all placements: derived data is cached with it.
    */
   readonly candidates: readonly Candidate[];
-  /** The bindings that the placement has. At most one per cluster. */
+  /** The bindings that the placement has. At most one per cluster, but for hubs that went wrong (`schedule/README.md#a-25`). */
   readonly cycleBindings: readonly CycleBinding[];
+  /** What is on record for the policy in force; empty at first. */
+  readonly recorded: readonly ClusterDecision[];
   readonly now: Instant;
 }
 
@@ -22,10 +28,22 @@ export interface Cycle {
 export interface Candidate {
   readonly cluster: MemberCluster;
   readonly contactFailure: ContactFailure | null;
+  readonly facts: MemberFacts;
+  /** Of a member of a KubeFleet hub; null for one that Flotilla pushes to. */
+  readonly agent: AgentReport | null;
 }
+
+/** A member that Flotilla pushes to, with what its file declares. */
+export const candidateOf = (cluster: MemberCluster, contactFailure: ContactFailure | null): Candidate => ({
+  cluster,
+  contactFailure,
+  facts: declaredFacts(cluster),
+  agent: null,
+});
 
 /** A binding as the scheduler sees it. */
 export interface CycleBinding {
+  readonly name: string;
   readonly cluster: ClusterName;
   readonly state: Binding["state"];
   readonly previousState: Binding["previousState"];
@@ -43,7 +61,7 @@ export interface CycleBinding {
 export const sortedCycle = (cycle: Cycle): Cycle => ({
   ...cycle,
   candidates: candidatesInOrder(cycle.candidates),
-  cycleBindings: sortedBy(cycle.cycleBindings, (it) => it.cluster),
+  cycleBindings: sortedBy(cycle.cycleBindings, (it) => it.name),
 });
 
 const candidatesInOrder = remembered((candidates: readonly Candidate[]) =>
@@ -92,10 +110,11 @@ export function classify({ candidates, cycleBindings }: Cycle): Classes {
   return classes;
 }
 
-function classOf(standing: CycleBinding, members: ReadonlyMap<ClusterName, unknown>): keyof Classes | null {
+function classOf(standing: CycleBinding, members: ReadonlyMap<ClusterName, Candidate>): keyof Classes | null {
   if (standing.removing && standing.state !== "Scheduled") return null;
   if (standing.state === "Unscheduled") return "unscheduled";
-  if (!members.has(standing.cluster)) return "dangling";
+  const member = members.get(standing.cluster);
+  if (member === undefined || member.agent?.isLeaving === true) return "dangling";
   if (standing.obsolete) return "obsolete";
   return standing.state === "Scheduled" ? "scheduled" : "bound";
 }
@@ -120,18 +139,13 @@ export interface BindingChanges {
   readonly create: readonly ClusterDecision[];
   /** Bindings that were judged again and stay: under the latest snapshot, with a new decision. */
   readonly keep: readonly Kept[];
-  /** Bindings to mark Unscheduled: not picked again, trimmed, or on a cluster that left. Ordered by name. */
-  readonly drop: readonly ClusterName[];
-}
-
-/** What one cycle changes, and what it leaves alone. */
-export interface CycleResult extends BindingChanges {
-  /** Selected and untouched: Scheduled ones, then Bound ones. */
-  readonly stay: readonly CycleBinding[];
+  /** Bindings to mark Unscheduled: not picked again, trimmed, or on a cluster that left. Ordered by cluster. */
+  readonly drop: readonly CycleBinding[];
 }
 
 /** An obsolete binding that is kept, or an Unscheduled one that is wanted again. */
 interface Kept {
+  readonly binding: CycleBinding;
   readonly decision: ClusterDecision;
   /** Its present state, or the one before it was marked Unscheduled. */
   readonly state: "Scheduled" | "Bound";
@@ -146,12 +160,12 @@ export function crossReference(picked: readonly ClusterDecision[], classes: Clas
     create: picked.filter((it) => !known.has(it.cluster)),
     keep: judged.flatMap((standing) => {
       const decision = decisions.get(standing.cluster);
-      return decision === undefined ? [] : [{ decision, state: wantedState(standing) }];
+      return decision === undefined ? [] : [{ binding: standing, decision, state: wantedState(standing) }];
     }),
-    drop: sortedNamesOf([...classes.dangling, ...classes.obsolete.filter((it) => !decisions.has(it.cluster))]),
+    drop: byCluster([...classes.dangling, ...classes.obsolete.filter((it) => !decisions.has(it.cluster))]),
   };
 }
 
-/** The clusters of these bindings, ordered by name. */
-export const sortedNamesOf = (cycleBindings: readonly CycleBinding[]): readonly ClusterName[] =>
-  cycleBindings.map((it) => it.cluster).sort();
+/** Bindings in the order of their clusters. */
+export const byCluster = (cycleBindings: readonly CycleBinding[]): readonly CycleBinding[] =>
+  sortedBy(cycleBindings, (it) => it.cluster);

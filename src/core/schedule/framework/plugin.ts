@@ -5,19 +5,23 @@ import type { Candidate } from "./cycle.ts";
 /**
  * A scheduling plugin (`schedule/README.md#plugins`).
  *
- * `prepare` runs once per batch and takes the place of PreFilter and PreScore: what it computes lives in its closure. A
- * missing extension point is what KubeFleet calls Skip.
+ * `prepare` takes the place of PreFilter and PreScore: what it computes lives in its closure. A missing extension point
+ * is what KubeFleet calls Skip.
  */
 export interface Plugin {
   readonly name: string;
-  /** Its result for one candidate does not depend on the others. */
-  readonly judgesAlone: boolean;
-  prepare(situation: PluginInput): Extensions;
+  /** Picks change what it says of others: it is prepared for every batch, and otherwise once per cycle. */
+  readonly changesWithPicks: boolean;
+  prepare(input: PluginInput): Extensions;
+  /** What of a candidate the results for others rest on, as one text. Left out: nothing. */
+  othersSee?(candidate: Candidate, policy: PlacementPolicy): string;
 }
 
-/** What a plugin sees: the cycle, and the placement before the next batch of picks. */
-export interface PluginInput {
+/** A placement before the next batch of picks. */
+export interface Situation {
   readonly policy: PlacementPolicy;
+  /** Of the placement; null for a ClusterResourcePlacement. */
+  readonly namespace: string | null;
   readonly candidates: readonly Candidate[];
   readonly now: Instant;
   /** Clusters that count already: placed under the present policy, or picked by an earlier batch of this cycle. */
@@ -26,6 +30,12 @@ export interface PluginInput {
   readonly obsolete: ReadonlySet<ClusterName>;
   /** Clusters that are no longer wanted and whose removal has not started. */
   readonly leaving: ReadonlySet<ClusterName>;
+}
+
+/** What a plugin sees. */
+export interface PluginInput extends Situation {
+  /** Candidates that pass all plugins that picks do not change; in order. */
+  readonly feasible: () => readonly Candidate[];
 }
 
 /** The extension points of a plugin; all may be left out. */
@@ -38,6 +48,12 @@ export interface Extensions {
   turnsAt?(candidate: Candidate): Instant | null;
   /** Adds to the components of a candidate's score; a component left out is 0. */
   score?(candidate: Candidate): Partial<Score>;
+  /** Why a candidate that fits cannot be scored, which ends the cycle; null if it can. */
+  failure?(candidate: Candidate): string | null;
+  /** The same for candidates that `filter` and `score` judge alike in this batch. For plugins that picks change. */
+  groupOf?(candidate: Candidate): string;
+  /** Problems that do not change the result. */
+  readonly warnings?: readonly string[];
   /** PostBatch: at most so many clusters are picked before everything is judged again. */
   readonly batchLimit?: number;
 }
@@ -74,31 +90,66 @@ interface Admission {
 }
 
 /** The plugins of one batch, ready to judge. */
-type Prepared = readonly { readonly name: string; readonly at: Extensions }[];
+export interface Prepared {
+  readonly input: PluginInput;
+  readonly plugins: readonly { readonly plugin: Plugin; readonly at: Extensions }[];
+}
 
-/** Prepares every plugin for one batch, in the order in which they judge. */
-export const preparePlugins = (situation: PluginInput, plugins: readonly Plugin[]): Prepared =>
-  plugins.map((it) => ({ name: it.name, at: it.prepare(situation) }));
+/** Prepares every plugin for the first batch, in the order in which they judge. */
+export function preparePlugins(situation: Situation, plugins: readonly Plugin[]): Prepared {
+  let found: readonly Candidate[] | null = null;
+  const feasible = (): readonly Candidate[] => {
+    found ??= filterCandidates(situation.candidates, { input, plugins: steady }, 0).fits;
+    return found;
+  };
+  const input: PluginInput = { ...situation, feasible };
+  const prepared = (it: Plugin) => ({ plugin: it, at: it.prepare(input) });
+  const steady = plugins.filter((it) => !it.changesWithPicks).map(prepared);
+  const ready = new Map(steady.map((it) => [it.plugin, it]));
+  return { input, plugins: plugins.map((it) => ready.get(it) ?? prepared(it)) };
+}
+
+/** The same plugins for the next batch. */
+export function preparedAgain(
+  { input: before, plugins }: Prepared,
+  now: Pick<Situation, "holders" | "obsolete" | "leaving">,
+): Prepared {
+  const input = { ...before, ...now };
+  return {
+    input,
+    plugins: plugins.map((it) => (it.plugin.changesWithPicks ? { ...it, at: it.plugin.prepare(input) } : it)),
+  };
+}
+
+/** Only the plugins that picks change, or only the others. */
+export const preparedPart = ({ input, plugins }: Prepared, changesWithPicks: boolean): Prepared => ({
+  input,
+  plugins: plugins.filter((it) => it.plugin.changesWithPicks === changesWithPicks),
+});
 
 /**
  * Runs the filters over every candidate, in the order of the plugins, until one refuses it. Explains the first
  * `explained` refusals.
  */
-export function filterCandidates(candidates: readonly Candidate[], prepared: Prepared, explained: number): Admission {
+export function filterCandidates(
+  candidates: readonly Candidate[],
+  { plugins }: Prepared,
+  explained: number,
+): Admission {
   const fits: Candidate[] = [];
   const refused: RefusedCandidate[] = [];
   let wakeAt: Instant | null = null;
   for (const candidate of candidates) {
     let turnsAt: Instant | null = null;
     let judgement: Judgement = "fits";
-    for (const { name, at } of prepared) {
+    for (const { plugin, at } of plugins) {
       if (at.turnsAt !== undefined) turnsAt = earliest(turnsAt, at.turnsAt(candidate));
       if (at.filter !== undefined) judgement = at.filter(candidate);
       if (judgement === "fits") continue;
       if (judgement === "unschedulable" && refused.length < explained)
         refused.push({
           cluster: candidate.cluster.name,
-          plugin: name,
+          plugin: plugin.name,
           because: at.because?.(candidate) ?? "it does not fit",
         });
       break;
@@ -115,19 +166,33 @@ export function filterCandidates(candidates: readonly Candidate[], prepared: Pre
  * (`schedule/README.md#the-order-of-candidates`). Among equals the largest name wins, as in KubeFleet.
  */
 export const rankCandidates = (candidates: readonly Candidate[], prepared: Prepared): readonly Ranked[] =>
-  candidates
-    .map((candidate): Ranked => ({ candidate, score: totalScore(candidate, prepared) }))
-    .sort((a, b) => compareScores(b.score, a.score) || compareText(b.candidate.cluster.name, a.candidate.cluster.name));
+  candidates.map((candidate): Ranked => ({ candidate, score: totalScore(candidate, prepared) })).sort(compareRanked);
 
 /** How many clusters the next batch may pick: the smallest limit of any plugin. */
-export const batchLimit = (prepared: Prepared): number =>
-  Math.min(...prepared.map((it) => it.at.batchLimit ?? Number.POSITIVE_INFINITY));
+export const batchLimit = ({ plugins }: Prepared): number =>
+  Math.min(...plugins.map((it) => it.at.batchLimit ?? Number.POSITIVE_INFINITY));
 
-function totalScore(candidate: Candidate, prepared: Prepared): Score {
+/** Why the first candidate that cannot be scored cannot; null if all can. */
+export function scoringFailure(candidates: readonly Candidate[], { plugins }: Prepared): string | null {
+  const failing = plugins.filter((it) => it.at.failure !== undefined);
+  if (failing.length === 0) return null;
+  for (const candidate of candidates)
+    for (const { at } of failing) {
+      const failure = at.failure?.(candidate) ?? null;
+      if (failure !== null) return failure;
+    }
+  return null;
+}
+
+/** What all plugins warn of. */
+export const warningsOf = ({ plugins }: Prepared): readonly string[] => plugins.flatMap((it) => it.at.warnings ?? []);
+
+/** The sum of what the plugins give. */
+export function totalScore(candidate: Candidate, { plugins }: Prepared): Score {
   let topology = 0;
   let affinity = 0;
   let stickiness = 0;
-  for (const { at } of prepared) {
+  for (const { at } of plugins) {
     const part = at.score?.(candidate);
     topology += part?.topology ?? 0;
     affinity += part?.affinity ?? 0;
@@ -135,6 +200,10 @@ function totalScore(candidate: Candidate, prepared: Prepared): Score {
   }
   return { topology, affinity, stickiness };
 }
+
+/** The better of two comes first; among equals the one with the largest name. */
+export const compareRanked = (a: Ranked, b: Ranked): number =>
+  compareScores(b.score, a.score) || compareText(b.candidate.cluster.name, a.candidate.cluster.name);
 
 const compareScores = (a: Score, b: Score): number =>
   a.topology - b.topology || a.affinity - b.affinity || a.stickiness - b.stickiness;

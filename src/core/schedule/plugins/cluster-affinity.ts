@@ -1,73 +1,144 @@
-import type { ClusterTerm, PreferredTerm } from "../../model/placement.ts";
-import { type LabelRequirement, type LabelSelector, type Labels, selects } from "../../model/value.ts";
+import type { ClusterTerm, Preference, PreferredTerm, PropertyRequirement } from "../../model/placement.ts";
+import { type Quantity, quantityOf } from "../../model/quantity.ts";
+import { selects } from "../../model/value.ts";
+import type { Candidate } from "../framework/cycle.ts";
+import { propertyOf, rangeOf, unreadableAt } from "../framework/facts.ts";
 import type { Extensions, Plugin, PluginInput } from "../framework/plugin.ts";
-
-/** Terms and values that an explanation quotes; the rest is counted. */
-const spelledOut = 3;
+import { explainMismatch } from "./affinity-words.ts";
+import { type SorterArithmetic, sorterShare } from "./property-sorter.ts";
 
 /**
  * Refuses clusters that no required term matches, and scores the rest by the preferred terms
  * (`schedule/README.md#clusteraffinity`). No required term at all means no restriction.
  */
-export const clusterAffinity: Plugin = {
+export const clusterAffinity = (arithmetic: SorterArithmetic): Plugin => ({
   name: "ClusterAffinity",
-  judgesAlone: true,
+  changesWithPicks: false,
 
-  prepare({ policy }: PluginInput): Extensions {
+  prepare({ policy, candidates }: PluginInput): Extensions {
     if (policy.kind === "PickFixed") return {};
-    const { required } = policy;
-    const preferred = policy.kind === "PickN" ? policy.preferred.filter((it) => it.weight !== 0) : [];
+    const required = policy.required.map(readTerm);
+    const preferred = preferredIn(policy);
+    const { failure } = arithmetic;
+    const sorters = sortersIn(preferred);
     return {
-      filter({ cluster: { labels } }) {
+      filter(candidate) {
         if (required.length === 0) return "fits";
-        for (const it of required) if (matches(it, labels)) return "fits";
+        for (const it of required) if (matches(it, candidate)) return "fits";
         return "unschedulable";
       },
-      because: ({ cluster: { labels } }) => explainMismatch(required, labels),
-      score: ({ cluster: { labels } }) => ({ affinity: affinityOf(preferred, labels) }),
+      because: (candidate) =>
+        explainMismatch(policy.required, candidate, (it) => meets(readRequirement(it), candidate)),
+      score(candidate) {
+        let affinity = 0;
+        for (const { weight, preference } of preferred)
+          affinity += share(candidate, preference, { weight, candidates, arithmetic });
+        return { affinity };
+      },
+      ...(failure !== null && sorters.length > 0 ? { failure: failureAt(preferred, candidates, failure) } : {}),
+      warnings: [...new Set([...policy.required.flatMap(namesIn), ...sorters])].flatMap((name) =>
+        unreadableAt(candidates, name).map((it) => unreadable(it, name)),
+      ),
     };
   },
-};
 
-const matches = ({ labelSelector }: ClusterTerm, labels: Labels): boolean =>
-  labelSelector === null || selects(labelSelector, labels);
+  othersSee(candidate, policy) {
+    if (policy.kind !== "PickN") return "";
+    return preferredIn(policy)
+      .flatMap(({ preference: { labelSelector, sorter } }) => {
+        if (sorter === null) return [];
+        const isMeant = labelSelector === null || selects(labelSelector, candidate.cluster.labels);
+        return `${isMeant} ${candidate.facts.properties.get(sorter.name)?.value}`;
+      })
+      .join("\n");
+  },
+});
 
-const affinityOf = (preferred: readonly PreferredTerm[], labels: Labels): number =>
-  preferred.reduce((sum, { weight, preference }) => sum + (matches(preference, labels) ? weight : 0), 0);
+const preferredIn = (policy: PluginInput["policy"]): readonly PreferredTerm[] =>
+  policy.kind === "PickN" ? policy.preferred.filter((it) => it.weight !== 0) : [];
 
-function explainMismatch(required: readonly ClusterTerm[], labels: Labels): string {
-  const unmet = required.flatMap(({ labelSelector }) => firstUnmet(labelSelector, labels) ?? []);
-  const wishes = unmet.slice(0, spelledOut).map((it) => `${selectorText(it)} (it has ${labelText(it.key, labels)})`);
-  const rest = unmet.length - wishes.length;
-  return `no required term matches: ${wishes.join(" or ")}${rest > 0 ? ` or ${rest} more` : ""}`;
+const namesIn = ({ properties }: ClusterTerm): readonly string[] => properties.map((it) => it.name);
+
+const sortersIn = (preferred: readonly PreferredTerm[]): readonly string[] =>
+  preferred.flatMap((it) => it.preference.sorter?.name ?? []);
+
+/** Why the first sorter that has to rank a cluster cannot. */
+const failureAt =
+  (
+    preferred: readonly PreferredTerm[],
+    candidates: readonly Candidate[],
+    failure: NonNullable<SorterArithmetic["failure"]>,
+  ) =>
+  (candidate: Candidate): string | null => {
+    for (const { preference } of preferred) {
+      const { labelSelector, sorter } = preference;
+      if (sorter === null || (labelSelector !== null && !selects(labelSelector, candidate.cluster.labels))) continue;
+      const value = propertyOf(candidate, sorter.name);
+      const range = rangeOf(candidates, sorter.name);
+      const because = value === null || range === null ? null : failure(value, range);
+      if (because !== null) return `${candidate.cluster.name} cannot be ranked by ${sorter.name}: ${because}`;
+    }
+    return null;
+  };
+
+const unreadable = ({ cluster, facts }: Candidate, name: string): string =>
+  `${name} of ${cluster.name} counts as missing: ${JSON.stringify(facts.properties.get(name)?.value)} is no quantity`;
+
+/** A term whose quantities have been read. */
+interface ReadTerm {
+  readonly labelSelector: ClusterTerm["labelSelector"];
+  readonly properties: readonly ReadRequirement[];
 }
 
-function firstUnmet(selector: LabelSelector | null, labels: Labels): LabelRequirement | null {
-  const requirements: readonly LabelRequirement[] = [
-    ...Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => ({
-      key,
-      operator: "In" as const,
-      values: [value],
-    })),
-    ...(selector?.matchExpressions ?? []),
-  ];
-  return requirements.find((it) => !selects({ matchExpressions: [it] }, labels)) ?? null;
+interface ReadRequirement {
+  readonly name: string;
+  readonly operator: PropertyRequirement["operator"];
+  /** Null if it is no quantity, which validation refuses: nothing meets it. */
+  readonly bound: Quantity | null;
 }
 
-/** A requirement as kubectl's `--selector` writes it. */
-function selectorText({ key, operator, values = [] }: LabelRequirement): string {
-  const listed = values.slice(0, spelledOut).join(", ") + (values.length > spelledOut ? ", …" : "");
+const readTerm = ({ labelSelector, properties }: ClusterTerm): ReadTerm => ({
+  labelSelector,
+  properties: properties.map(readRequirement),
+});
+
+const readRequirement = ({ name, operator, value }: PropertyRequirement): ReadRequirement => ({
+  name,
+  operator,
+  bound: quantityOf(value),
+});
+
+function matches({ labelSelector, properties }: ReadTerm, candidate: Candidate): boolean {
+  if (labelSelector !== null && !selects(labelSelector, candidate.cluster.labels)) return false;
+  for (const it of properties) if (!meets(it, candidate)) return false;
+  return true;
+}
+
+/** A missing value meets nothing, not even `Ne` (case `schedule/README.md#q2`). */
+function meets({ name, operator, bound }: ReadRequirement, candidate: Candidate): boolean {
+  const value = propertyOf(candidate, name);
+  if (value === null || bound === null) return false;
   switch (operator) {
-    case "In":
-      return values.length === 1 ? `${key}=${listed}` : `${key} in (${listed})`;
-    case "NotIn":
-      return values.length === 1 ? `${key}!=${listed}` : `${key} notin (${listed})`;
-    case "Exists":
-      return key;
-    case "DoesNotExist":
-      return `!${key}`;
+    case "Gt":
+      return value.nanos > bound.nanos;
+    case "Ge":
+      return value.nanos >= bound.nanos;
+    case "Lt":
+      return value.nanos < bound.nanos;
+    case "Le":
+      return value.nanos <= bound.nanos;
+    case "Eq":
+      return value.nanos === bound.nanos;
+    case "Ne":
+      return value.nanos !== bound.nanos;
   }
 }
 
-const labelText = (key: string, labels: Labels): string =>
-  Object.hasOwn(labels, key) ? `${key}=${labels[key]}` : `no ${key}`;
+function share(
+  candidate: Candidate,
+  { labelSelector, sorter }: Preference,
+  input: Parameters<typeof sorterShare>[2],
+): number {
+  if (labelSelector !== null && !selects(labelSelector, candidate.cluster.labels)) return 0;
+  return sorter === null ? input.weight : sorterShare(candidate, sorter, input);
+}

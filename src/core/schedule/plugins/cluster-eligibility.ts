@@ -1,5 +1,6 @@
 import type { ContactFailure } from "../../model/ledger.ts";
 import { type Instant, instantText, later, minutes, seconds } from "../../model/value.ts";
+import { judgeAgent } from "../framework/agent.ts";
 import type { Candidate } from "../framework/cycle.ts";
 import type { Plugin } from "../framework/plugin.ts";
 
@@ -13,11 +14,11 @@ import type { Plugin } from "../framework/plugin.ts";
  */
 export const clusterEligibility: Plugin = {
   name: "ClusterEligibility",
-  judgesAlone: true,
+  changesWithPicks: false,
 
   prepare({ policy, now, obsolete, leaving }) {
-    const isThere = ({ cluster: { name } }: Candidate): boolean =>
-      policy.kind === "PickAll" && (obsolete.has(name) || leaving.has(name));
+    const isThere = ({ cluster: { name }, agent }: Candidate): boolean =>
+      policy.kind === "PickAll" && agent === null && (obsolete.has(name) || leaving.has(name));
     return {
       filter: (it) => (ineligibility(it, now) === null || isThere(it) ? "fits" : "unschedulable"),
       because: (it) => ineligibility(it, now) ?? "",
@@ -32,7 +33,8 @@ export const clusterEligibility: Plugin = {
  * Names the moment and never the time elapsed, which would change the message in every pass
  * (`schedule/README.md#a-40`).
  */
-export function ineligibility({ contactFailure }: Candidate, now: Instant): string | null {
+export function ineligibility({ contactFailure, agent }: Candidate, now: Instant): string | null {
+  if (agent !== null) return judgeAgent(agent, now).because;
   if (contactFailure === null) return null;
   if (contactFailure.code === "IdentityChanged")
     return "its address answers for another cluster than the one that joined";
@@ -43,9 +45,11 @@ export function ineligibility({ contactFailure }: Candidate, now: Instant): stri
 
 /** When a member out of contact stops being eligible; null when it is not eligible now, or in contact. */
 export const turnsIneligibleAt = (candidate: Candidate, now: Instant): Instant | null =>
-  candidate.contactFailure !== null && ineligibility(candidate, now) === null
-    ? ineligibleFrom(candidate.contactFailure)
-    : null;
+  candidate.agent !== null
+    ? judgeAgent(candidate.agent, now).turnsAt
+    : candidate.contactFailure !== null && ineligibility(candidate, now) === null
+      ? ineligibleFrom(candidate.contactFailure)
+      : null;
 
 // "More than five minutes" at the record's resolution: exactly five minutes are still eligible, one second more is not.
 const ineligibleFrom = ({ since }: ContactFailure): Instant => later(later(since, minutes(5)), seconds(1));

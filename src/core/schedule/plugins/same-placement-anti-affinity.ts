@@ -9,9 +9,11 @@ import type { Plugin } from "../framework/plugin.ts";
  */
 export const samePlacementAntiAffinity = ({ prefersLeaving }: { readonly prefersLeaving: boolean }): Plugin => ({
   name: "SamePlacementAntiAffinity",
-  judgesAlone: true,
+  changesWithPicks: true,
 
   prepare: ({ holders, obsolete, leaving }) => ({
+    groupOf: ({ cluster: { name } }) =>
+      holders.has(name) ? "held" : obsolete.has(name) ? "obsolete" : leaving.has(name) ? "leaving" : "",
     filter: ({ cluster }) => (holders.has(cluster.name) ? "alreadySelected" : "fits"),
     score({ cluster: { name } }) {
       if (obsolete.has(name)) return { stickiness: 2 };

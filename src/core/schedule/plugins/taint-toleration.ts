@@ -11,7 +11,7 @@ import type { Plugin } from "../framework/plugin.ts";
  */
 export const taintToleration: Plugin = {
   name: "TaintToleration",
-  judgesAlone: true,
+  changesWithPicks: false,
 
   prepare({ policy }) {
     if (policy.kind === "PickFixed") return {};

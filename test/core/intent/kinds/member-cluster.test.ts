@@ -22,8 +22,13 @@ status:
         name: "eu-1",
         labels: { env: "prod", "kubernetes-fleet.io/member-name": "eu-1" },
         taints: [{ key: "gpu", value: "", effect: "NoSchedule" }],
-        properties: { "kubernetes-fleet.io/node-count": "3" },
-        resourceUsage: { capacity: { cpu: "12", memory: "48Gi" }, allocatable: {}, available: { cpu: "500m" } },
+        properties: { "kubernetes-fleet.io/node-count": { value: "3", observedAt: Date.UTC(2026, 0, 1) } },
+        resourceUsage: {
+          capacity: { cpu: "12", memory: "48Gi" },
+          allocatable: {},
+          available: { cpu: "500m" },
+          observedAt: null,
+        },
         spec: {
           heartbeatPeriodSeconds: 60,
           identity: { kind: "User", name: "eu-1" },

@@ -51,16 +51,21 @@ describe("a placement is read with KubeFleet's defaults", () => {
     });
   });
 
-  it("nothing is left when everything is said", () => {
+  it("nothing is left when everything is said; G22: a spread without maxSkew has 1", () => {
     const spec = `  policy:
     placementType: PickN
     numberOfClusters: 3
     affinity:
       clusterAffinity:
         requiredDuringSchedulingIgnoredDuringExecution:
-          clusterSelectorTerms: [{labelSelector: {matchLabels: {env: prod}}}, {}]
+          clusterSelectorTerms:
+            - labelSelector: {matchLabels: {env: prod}}
+              propertySelector: {matchExpressions: [{name: np, operator: Ge, values: ["5"]}]}
+            - {}
         preferredDuringSchedulingIgnoredDuringExecution:
           - {weight: -20, preference: {labelSelector: {matchExpressions: [{key: region, operator: Exists}]}}}
+          - {weight: 20, preference: {propertySorter: {name: np, sortOrder: Descending}}}
+    topologySpreadConstraints: [{topologyKey: region}, {topologyKey: zone, maxSkew: 2, whenUnsatisfiable: ScheduleAnyway}]
     tolerations: [{operator: Exists}, {key: gpu, value: a, effect: NoSchedule}]
   strategy:
     rollingUpdate: {maxUnavailable: 2, maxSurge: 0, unavailablePeriodSeconds: 5}
@@ -76,9 +81,26 @@ describe("a placement is read with KubeFleet's defaults", () => {
       policy: {
         kind: "PickN",
         numberOfClusters: 3,
-        required: [{ labelSelector: { matchLabels: { env: "prod" } } }, { labelSelector: null }],
+        required: [
+          {
+            labelSelector: { matchLabels: { env: "prod" } },
+            properties: [{ name: "np", operator: "Ge", value: "5" }],
+          },
+          { labelSelector: null, properties: [] },
+        ],
         preferred: [
-          { weight: -20, preference: { labelSelector: { matchExpressions: [{ key: "region", operator: "Exists" }] } } },
+          {
+            weight: -20,
+            preference: {
+              labelSelector: { matchExpressions: [{ key: "region", operator: "Exists" }] },
+              sorter: null,
+            },
+          },
+          { weight: 20, preference: { labelSelector: null, sorter: { name: "np", order: "Descending" } } },
+        ],
+        spread: [
+          { topologyKey: "region", maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" },
+          { topologyKey: "zone", maxSkew: 2, whenUnsatisfiable: "ScheduleAnyway" },
         ],
         tolerations: [
           { key: "", operator: "Exists", value: "", effect: "" },
@@ -114,6 +136,18 @@ const namespace = 'group: "", version: v1, kind: Namespace';
 const whole = "selectionScope: NamespaceWithResourceSelectors";
 
 // Codes of errors and warnings; an empty list is a document too.
+const capacity = "resources.kubernetes-fleet.io/";
+const property = (...expressions: readonly string[]): string =>
+  required(`{propertySelector: {matchExpressions: [${expressions.join(", ")}]}}`);
+const both = (first: string, a: string, second: string, b: string): string =>
+  property(`{name: np, operator: ${first}, values: ["${a}"]}`, `{name: np, operator: ${second}, values: ["${b}"]}`);
+const picking = (fields: string): string => policy(`placementType: PickN, numberOfClusters: 1, ${fields}`);
+const preferred = (preference: string, weight = 1): string =>
+  picking(
+    `affinity: {clusterAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: ${weight}, preference: ${preference}}]}}`,
+  );
+const spread = (constraints: string): string => picking(`topologySpreadConstraints: [${constraints}]`);
+
 const cases: readonly [id: string, ref: string, text: string, want: readonly string[]][] = [
   ["V-ANY-01", "an upper-case name", placement("Web"), ["FLT1309"]],
   ["E 3", "a name with dots", placement("web.prod"), ["FLT1309"]],
@@ -234,6 +268,67 @@ const cases: readonly [id: string, ref: string, text: string, want: readonly str
     required("{propertySorter: {name: a, sortOrder: Ascending}}"),
     ["FLT1306"],
   ],
+  [
+    "V-PL-33, S25",
+    "a property selector in a preferred term",
+    preferred("{propertySelector: {matchExpressions: []}}"),
+    ["FLT1306"],
+  ],
+  ["V-PL-34", "a weight of 101", preferred("{}", 101), ["FLT1302"]],
+  ["V-PL-35", "an operator that does not exist", property("{name: np, operator: Near, values: ['1']}"), ["FLT1302"]],
+  ["V-PL-36", "no value", property("{name: np, operator: Ge, values: []}"), ["FLT1302"]],
+  ["V-PL-36", "two values", property("{name: np, operator: Ge, values: ['1', '2']}"), ["FLT1302"]],
+  ["V-PL-37", "a value that is no quantity", property("{name: np, operator: Ge, values: [5K]}"), ["FLT1305"]],
+  ["V-PL-37", "a quantity", property("{name: np, operator: Ge, values: [1.5Gi]}"), []],
+  ["V-PL-38", "no kind of capacity", property(`{name: ${capacity}used-cpu, operator: Ge, values: ['1']}`), ["FLT1305"]],
+  ["V-PL-38", "no resource", property(`{name: ${capacity}total-, operator: Ge, values: ['1']}`), ["FLT1305"]],
+  [
+    "V-PL-38, A 32",
+    "a resource with a hyphen",
+    property(`{name: ${capacity}total-ephemeral-storage, operator: Ge, values: ['1']}`),
+    [],
+  ],
+  ["V-PL-39", "a name that is none", property("{name: 'a b', operator: Ge, values: ['1']}"), ["FLT1305"]],
+  ["V-PL-39", "a name of several parts", property("{name: a.io/b/count, operator: Ge, values: ['1']}"), []],
+  [
+    "A 30",
+    "a property that is a text",
+    property("{name: k8s.io/k8s-version, operator: Ge, values: ['1']}"),
+    ["FLT1305"],
+  ],
+  [
+    "A 30",
+    "a sorter by a text",
+    preferred("{propertySorter: {name: k8s.io/k8s-version, sortOrder: Ascending}}"),
+    ["FLT1305"],
+  ],
+  ["V-PL-40", "two values at once", both("Eq", "1", "Eq", "2"), ["FLT1307"]],
+  ["V-PL-40", "a value and not that value", both("Eq", "1000m", "Ne", "1"), ["FLT1307"]],
+  ["V-PL-40", "above and below", both("Gt", "5", "Lt", "5Ki"), []],
+  ["V-PL-40", "at least and at most the same", both("Ge", "5", "Le", "5"), []],
+  ["V-PL-40", "more and at most the same", both("Gt", "5", "Le", "5"), ["FLT1307"]],
+  ["V-PL-40", "the bounds are crossed", both("Ge", "6", "Le", "5"), ["FLT1307"]],
+  ["V-PL-40", "a value outside of a bound", both("Eq", "6", "Le", "5"), ["FLT1307"]],
+  ["V-PL-40", "two that it is not", both("Ne", "6", "Ne", "5"), []],
+  ["V-PL-41", "an order that does not exist", preferred("{propertySorter: {name: np, sortOrder: Up}}"), ["FLT1302"]],
+  ["V-PL-41", "a sorter", preferred("{propertySorter: {name: np, sortOrder: Ascending}}"), []],
+  ["V-PL-42", "no skew allowed", spread("{topologyKey: region, maxSkew: 0}"), ["FLT1302"]],
+  ["V-PL-43", "no topologyKey", spread("{maxSkew: 1}"), ["FLT1300"]],
+  ["V-PL-43", "a topologyKey that is none", spread("{topologyKey: 'a b'}"), ["FLT1305"]],
+  ["V-PL-44", "another way out", spread("{topologyKey: region, whenUnsatisfiable: Never}"), ["FLT1302"]],
+  [
+    "V-PL-45",
+    "two constraints of one key",
+    spread("{topologyKey: region}, {topologyKey: region, maxSkew: 2}"),
+    ["FLT1308"],
+  ],
+  [
+    "V-PL-22",
+    "PickFixed with affinity",
+    policy("placementType: PickFixed, clusterNames: [a], affinity: {}"),
+    ["FLT1304"],
+  ],
+  ["V-PL-23", "PickAll with a spread", policy("topologySpreadConstraints: [{topologyKey: region}]"), ["FLT1304"]],
   ["V-PL-51", "Exists with a value", policy("tolerations: [{key: a, operator: Exists, value: b}]"), ["FLT1305"]],
   ["V-PL-52", "no key without Exists", policy("tolerations: [{value: b}]"), ["FLT1305"]],
   ["V-PL-53", "a key that is none", policy('tolerations: [{key: "gpu!", operator: Exists}]'), ["FLT1305"]],
@@ -292,11 +387,6 @@ describe("what a hub would refuse is refused", () => {
 
 describe("a setting that would be ignored silently is refused until it works", () => {
   const settings: readonly string[] = [
-    policy("placementType: PickN, numberOfClusters: 1, topologySpreadConstraints: [{topologyKey: region}]"),
-    required("{propertySelector: {matchExpressions: [{name: a, operator: Ge, values: ['1']}]}}"),
-    policy(
-      "placementType: PickN, numberOfClusters: 1, affinity: {clusterAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {propertySorter: {name: a, sortOrder: Ascending}}}]}}",
-    ),
     strategy("applyStrategy: {type: ReportDiff}"),
     strategy("applyStrategy: {comparisonOption: FullComparison}"),
     strategy("applyStrategy: {whenToApply: IfNotDrifted}"),

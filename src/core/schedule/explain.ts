@@ -1,0 +1,74 @@
+import type { ClusterDecision } from "../model/ledger.ts";
+import type { ClusterName, Instant } from "../model/value.ts";
+import { refusedDecision, surplusDecision } from "./decision.ts";
+import type { Cycle } from "./framework/cycle.ts";
+import { clusterSetOf } from "./framework/cycle.ts";
+import { filterCandidates, type Prepared, preparePlugins, rankCandidates, warningsOf } from "./framework/plugin.ts";
+import type { CycleResult } from "./pick.ts";
+import type { Profile } from "./profile.ts";
+
+/** At most so many clusters that were not selected are explained. */
+export const maxExplained = 20;
+
+/** Why clusters were not selected, when time alone changes that, and what the plugins warn of. */
+interface Explanations {
+  readonly decisions: readonly ClusterDecision[];
+  readonly wakeAt: Instant | null;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Explains clusters that were not selected (`schedule/README.md#what-is-recorded`): those that fit, best first, then
+ * refused ones by name. Selected clusters use none of their slots (`#a-39`).
+ *
+ * Explanations are made after the picks: the next cycle, which finds them made, gives the same ones, so that they
+ * neither vanish nor flicker. In the profile `kubefleet` they are made before the last batch, as KubeFleet does; where
+ * nothing is picked the recorded ones stay.
+ */
+export function explainUnselected(cycle: Cycle, result: CycleResult, profile: Profile, wanted: number): Explanations {
+  const { selected, last } = result;
+  const isPickAll = cycle.policy.kind === "PickAll";
+  const holders = new Set(selected.map((it) => it.cluster));
+  if (!profile.explainsAfterPicks && last === null) return keptExplanations(cycle, holders);
+  const others = cycle.candidates.filter((it) => !holders.has(it.cluster.name));
+  const isAfter = profile.explainsAfterPicks || isPickAll || last === null;
+  const prepared = isAfter ? preparedAfter(cycle, holders, profile) : last;
+  const { fits, refused, wakeAt } = filterCandidates(others, prepared, maxExplained);
+  const surplus = rankCandidates(fits, prepared).slice(0, maxExplained);
+  const isFull = selected.length >= wanted && surplus.length === maxExplained;
+  // Where all that are wanted are found, KubeFleet looks at the others no more.
+  const isOver = !profile.explainsAfterPicks && !isPickAll && selected.length >= wanted;
+  return {
+    decisions: [
+      ...surplus.map((it) => surplusDecision(it.candidate, it.score)),
+      ...refused.slice(0, maxExplained - surplus.length).map(refusedDecision),
+    ],
+    // Beyond a full list, whoever is refused from some moment on is not missed.
+    wakeAt: isOver
+      ? null
+      : isFull
+        ? filterCandidates(
+            surplus.map((it) => it.candidate),
+            prepared,
+            0,
+          ).wakeAt
+        : wakeAt,
+    warnings: warningsOf(prepared),
+  };
+}
+
+function preparedAfter(cycle: Cycle, holders: ReadonlySet<ClusterName>, { plugins }: Profile): Prepared {
+  // With PickAll the clusters that leave have been judged, and are explained like any other.
+  const leaving = cycle.policy.kind === "PickAll" ? new Set<never>() : leavingAfter(cycle, holders);
+  return preparePlugins({ ...cycle, holders, obsolete: new Set(), leaving }, plugins);
+}
+
+/** Clusters whose removal is pending once this cycle is carried out. */
+const leavingAfter = ({ cycleBindings }: Cycle, holders: ReadonlySet<ClusterName>): ReadonlySet<ClusterName> =>
+  clusterSetOf(cycleBindings.filter((it) => !holders.has(it.cluster) && !it.removing));
+
+function keptExplanations({ recorded, candidates }: Cycle, holders: ReadonlySet<ClusterName>): Explanations {
+  const members = new Set(candidates.map((it) => it.cluster.name));
+  const kept = recorded.filter((it) => !it.selected && !holders.has(it.cluster) && members.has(it.cluster));
+  return { decisions: kept.slice(0, maxExplained), wakeAt: null, warnings: [] };
+}

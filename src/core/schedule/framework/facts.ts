@@ -1,0 +1,77 @@
+import type { MemberCluster, MemberProperty } from "../../model/fleet.ts";
+import { remembered } from "../../model/memo.ts";
+import { type Quantity, quantityOf } from "../../model/quantity.ts";
+import type { Candidate } from "./cycle.ts";
+
+/** What is known of a member beside its labels and taints. */
+export interface MemberFacts {
+  /** By the name under which policies ask for them (`schedule/README.md#properties`). */
+  readonly properties: ReadonlyMap<string, MemberProperty>;
+  /** Null where namespaces are not reported: then NamespaceAffinity asks nothing of the member. */
+  readonly namespaces: MemberNamespaces | null;
+}
+
+/** The namespaces that a member reports. */
+export interface MemberNamespaces {
+  /** Null where it reports that it does, and lists none (case `schedule/README.md#m1`). */
+  readonly names: ReadonlySet<string> | null;
+  /** It has more than are listed (`schedule/README.md#a-55`). */
+  readonly isCut: boolean;
+}
+
+const resourcePrefix = "resources.kubernetes-fleet.io/";
+
+/** What the member's file declares: properties and, under their names as properties, capacities. */
+export const declaredFacts = remembered(
+  ({ properties, resourceUsage: { capacity, allocatable, available, observedAt } }: MemberCluster): MemberFacts => {
+    const found = new Map<string, MemberProperty>();
+    for (const [name, it] of Object.entries(properties)) if (!name.startsWith(resourcePrefix)) found.set(name, it);
+    for (const [kind, amounts] of Object.entries({ total: capacity, allocatable, available }))
+      for (const [resource, value] of Object.entries(amounts))
+        found.set(`${resourcePrefix}${kind}-${resource}`, { value, observedAt });
+    return { properties: found, namespaces: null };
+  },
+);
+
+/** A value that is no quantity counts as missing (`schedule/README.md#a-29`). */
+export const propertyOf = ({ facts }: Candidate, name: string): Quantity | null => {
+  const known = quantitiesOf(facts);
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const property = facts.properties.get(name);
+  const found = property === undefined ? null : quantityOf(property.value);
+  known.set(name, found);
+  return found;
+};
+
+const quantitiesOf = remembered((_: MemberFacts) => new Map<string, Quantity | null>());
+
+/** Members that have the property, and a value that is no quantity. */
+export const unreadableAt = (candidates: readonly Candidate[], name: string): readonly Candidate[] =>
+  candidates.filter((it) => it.facts.properties.has(name) && propertyOf(it, name) === null);
+
+/** The smallest and the largest value of a property over members, whatever their state (`schedule/README.md#a-28`). */
+export interface PropertyRange {
+  readonly min: Quantity;
+  readonly max: Quantity;
+}
+
+/** The range of a property; null where no member has it. Of equal values, the first one that is read stands for all. */
+export function rangeOf(candidates: readonly Candidate[], name: string): PropertyRange | null {
+  const known = rangesOf(candidates);
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  let min: Quantity | null = null;
+  let max: Quantity | null = null;
+  for (const it of candidates) {
+    const value = propertyOf(it, name);
+    if (value === null) continue;
+    if (min === null || value.nanos < min.nanos) min = value;
+    if (max === null || value.nanos > max.nanos) max = value;
+  }
+  const range = min === null || max === null ? null : { min, max };
+  known.set(name, range);
+  return range;
+}
+
+const rangesOf = remembered((_: readonly Candidate[]) => new Map<string, PropertyRange | null>());
