@@ -146,7 +146,13 @@ function waiting(commit: Commit): PlacementRecord {
     ...{ key, scope, namespace, name, spec, uid: "", generation: 1, specDigest: digest, deleting: null },
     ...{ policySnapshots: [], bindings: new Map(), selectionError: null, conditions: [], unrolled: null },
     resourceSnapshots: [{ index: 0, hash: digest, commit, resources }],
-    change: { clusters: new Map([["m1" as ClusterName, digest]]), leaves: new Map(), since: [commit], request: null },
+    change: {
+      clusters: new Map([["m1" as ClusterName, digest]]),
+      leaves: new Map(),
+      others: [],
+      since: [commit],
+      request: null,
+    },
   };
 }
 

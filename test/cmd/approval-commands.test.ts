@@ -252,9 +252,9 @@ describe("approve", () => {
     const ledger = ledgerOf([carrying], []);
     const request = {
       ...bare,
-      digest: changeDigest(ledger, { record: carrying, clusters: content, leaves: new Map() }, bare),
+      digest: changeDigest(ledger, { record: carrying, clusters: content, leaves: new Map(), others: [] }, bare),
     };
-    const changing = { ...carrying, change: { clusters: content, leaves: new Map(), since: [], request } };
+    const changing = { ...carrying, change: { clusters: content, leaves: new Map(), others: [], since: [], request } };
     const text = trustText(
       `  protectedTargets:\n    - {clusters: ["canary-*"], namespaces: ["*"], principals: [ada, bob], minimum: 2}\n`,
     );
@@ -792,7 +792,7 @@ describe("each person is offered what they may answer, and nothing else", () => 
       authors: { principals: ["ada"], unknown: 0 },
     });
     const ledger = ledgerOf([carrying], []);
-    const change = { clusters: content, leaves: new Map() };
+    const change = { clusters: content, leaves: new Map(), others: [] };
     const request = { ...bare, digest: changeDigest(ledger, { record: carrying, ...change }, bare) };
     const text = trustText(
       `  protectedTargets:\n    - {clusters: ["canary-*"], namespaces: ["*"], principals: [ada, bob]}\n`,

@@ -7,7 +7,7 @@ import { askingRun } from "./asked-ledger.ts";
 import { approval, at, ledgerOf, on, run, stage, web } from "./rollout-ledger.ts";
 
 const request = gateOf({ requestedAt: at("09:00:00"), digest: "ab".repeat(32) as Digest });
-const change = { clusters: new Map(), leaves: new Map(), since: [], request };
+const change = { clusters: new Map(), leaves: new Map(), others: [], since: [], request };
 const given = { approval: approvalOf("ann", at("09:10:00")) };
 const canary = stage("canary", ["east"], { before: [approval], after: [approval] });
 const rest = stage("rest", ["west"], { before: [approval] });

@@ -175,6 +175,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "check",
   },
   {
+    breaks: "lets a confirmation delete what others have in a protected place",
+    file: "src/core/plan/guard/confirmations.ts",
+    find: "!set.confirmed && !isProtected(set) && fresh.includes(set.digest);",
+    replace: "!set.confirmed && fresh.includes(set.digest);",
+    caughtBy: stories,
+  },
+  {
+    breaks: "asks for a mere confirmation of what others have in a protected place",
+    file: "src/core/plan/guard/judge-deletions.ts",
+    find: "(it) => input.isProtected(cascadeOf(it))",
+    replace: "(it) => input.isProtected(cascadeOf(it)) && it.found.count < 0",
+    caughtBy: stories,
+  },
+  {
     breaks: "counts no deletion that turned out to be one after its edit was counted",
     file: "src/core/plan/guard/deletions.ts",
     find: "return deletionsBy(changed, context).filter((it) => !known.has(onCluster(it)));",

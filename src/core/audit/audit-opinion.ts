@@ -49,6 +49,7 @@ const checkOf: Readonly<Record<AuditedDefectCode, AuditCheck>> = {
   ApproverMismatch: "approvals",
   RequestChanged: "approvals",
   ProtectedTargetUnapproved: "approvals",
+  ProtectedCascadeUnapproved: "approvals",
   TargetWithoutRun: "plans",
   RemovalWithoutRun: "plans",
   RunPlanChanged: "plans",

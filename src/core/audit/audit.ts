@@ -1,3 +1,4 @@
+import { checkCascades } from "../check/check-cascades.ts";
 import { checkProtection } from "../check/check-protection.ts";
 import { checkRuns } from "../check/check-runs.ts";
 import { checkTrust } from "../check/check-trust.ts";
@@ -40,7 +41,7 @@ export function auditStep(world: World, after: Ledger): readonly AuditFinding[] 
     ...auditAuthors(world, ledger),
     ...forgedPlans(before, ledger),
     ...[...checkRuns(plan, world)].map(findingOf),
-    ...[...checkProtection(plan, world, true)].map(findingOf),
+    ...[...checkProtection(plan, world, true), ...checkCascades(plan, world, true)].map(findingOf),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Binding } from "../model/binding.ts";
-import type { ConfirmationRecord, ForeignObject, HeldDeletion } from "../model/deletion.ts";
+import { type ConfirmationRecord, type ForeignObject, type HeldDeletion, takesOthersAlong } from "../model/deletion.ts";
 import { digestOf } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
@@ -37,7 +37,7 @@ function* asksForWhatItHolds({ ledger }: Plan, world: World): Generator<PlanDefe
       yield defect("DeletionDigestReused", subject, `asks for ${digest}, which a confirmation named before`);
     if (!isDigestOf(held, world.ledger))
       yield defect("DeletionDigestMismatch", subject, `asks for ${digest}, which is not the digest of what waits`);
-    if (held.because === "foreign") yield* namesWhatMembersShow(held, world);
+    if (takesOthersAlong(held)) yield* namesWhatMembersShow(held, world);
   }
 }
 
@@ -46,7 +46,7 @@ function* asksForWhatItHolds({ ledger }: Plan, world: World): Generator<PlanDefe
  * about under another digest: who confirms the first was not shown the second.
  */
 function* asksForWhatIsDeleted(
-  { groups, digest, because }: HeldDeletion,
+  { groups, digest, ...held }: HeldDeletion,
   { placements }: Ledger,
   world: World,
 ): Generator<PlanDefect<DeletionDefectCode>> {
@@ -62,7 +62,7 @@ function* asksForWhatIsDeleted(
         const leave = is.leaving.find((it) => inventoryKey(it.id) === inventoryKey(id));
         if (leave === undefined) continue;
         const what = `asks for ${inventoryKey(id)} of ${placement} on ${cluster} by ${digest}`;
-        if (is.removal?.propagation === "Abandon" || (leave.released && because !== "foreign"))
+        if (is.removal?.propagation === "Abandon" || (leave.released && !takesOthersAlong(held)))
           yield defect("HeldDeletionOutdated", { kind: "deletion", digest }, `${what}, which is released`);
         else if (isAnew && leave.cause === is.removal?.cause)
           yield defect(
@@ -160,7 +160,9 @@ function* namesWhatMembersShow(
 
 function* confirmsOnce({ ledger }: Plan, { ledger: old, intent }: World): Generator<PlanDefect<DeletionDefectCode>> {
   const { held, confirmations } = ledger.deletions;
-  for (const { digest, confirmed } of held) {
+  for (const { digest, confirmed, because } of held) {
+    // What goes only by an approval is `check-cascades.ts`'s.
+    if (because === "protected") continue;
     if (!confirmed || old.deletions.held.some((it) => it.digest === digest && it.confirmed)) continue;
     if (!intent.confirmations.has(digest) || old.deletions.confirmations.has(digest))
       yield defect(

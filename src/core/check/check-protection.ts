@@ -200,19 +200,29 @@ function changeFor(
 }
 
 /** The digest of a change request with the clusters that are members now (`trust/README.md#t-45`). */
-function saidOf({ uid, key }: PlacementRecord, { clusters, leaves, request }: ChangeRequest, ledger: Ledger): Digest {
+export function saidOf(
+  { uid, key }: Pick<PlacementRecord, "uid" | "key">,
+  { clusters, leaves, others, request }: ChangeRequest,
+  ledger: Ledger,
+): Digest {
   const said = [...clusters].map(([cluster, content]) => {
     const gone = leaves.get(cluster) ?? [];
     const fates = digestOf(gone.map(({ object, fate }) => [fate, objectKey(object)]));
     const known = ledger.clusters.get(cluster)?.kubeSystemUid ?? null;
     return { cluster, uid: known, content, ...(gone.length === 0 ? {} : { leaves: fates }) };
   });
+  const along = others.map(({ cluster, id, objects }) => [
+    cluster,
+    objectKey(id),
+    objects.map((it) => [objectKey(it), it.uid]),
+  ]);
   const { nonce = null, rules = null, authors = null } = request ?? {};
   return digestOf({
     fleet: ledger.fleet,
     uid,
     placement: key,
     clusters: said,
+    ...(along.length === 0 ? {} : { others: along }),
     nonce,
     rules,
     authors: authors === null ? null : { principals: authors.principals, unknown: authors.unknown },
@@ -220,7 +230,11 @@ function saidOf({ uid, key }: PlacementRecord, { clusters, leaves, request }: Ch
 }
 
 /** Whether its approvers meet the requirements of every target it reaches, and none used a compromised key. */
-function isApprovedFor(request: Request, reached: readonly ProtectedTarget[], { trust }: ProtectionContext): boolean {
+export function isApprovedFor(
+  request: Request,
+  reached: readonly ProtectedTarget[],
+  { trust }: { readonly trust: Pick<Trust, "revocations"> },
+): boolean {
   const { approval, requestedAt } = request;
   if (approval === null) return false;
   const isStolen = approval.by.some(

@@ -5,6 +5,7 @@ import type { Observation } from "../model/observation.ts";
 import type { ClusterActions, ObjectRemoval, PlacementActions, Plan, World } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect } from "../model/plan-defect.ts";
 import { checkAuthors } from "./check-authors.ts";
+import { checkCascades } from "./check-cascades.ts";
 import { checkConfirmations } from "./check-confirmations.ts";
 import { defect, inventoryKey, placementActionsIn, sameKey, sameObject } from "./check-defect.ts";
 import { checkDeletions } from "./check-deletions.ts";
@@ -39,6 +40,7 @@ export function check(plan: Plan, world: World): readonly PlanDefect[] {
     ...checkEvictions(plan, world),
     ...checkTrust(plan, world),
     ...checkProtection(plan, world),
+    ...checkCascades(plan, world),
     ...checkFormerNames(plan, world),
     ...checkAuthors(plan, world),
     ...sequencesGrow(plan, world),

@@ -1,23 +1,21 @@
 import { readTrust } from "../intent/trust/trust-file.ts";
 import type {
   AcceptedBounds,
-  CascadedDeletion,
   ConfirmationRecord,
   DeletionBasis,
   DeletionGroup,
   DeletionLedger,
-  ForeignObject,
   HeldDeletion,
 } from "../model/deletion.ts";
 import type { DeletionBounds } from "../model/fleet.ts";
 import type { Hold } from "../model/intent.ts";
 import { isObject, member } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
-import type { ObjectId } from "../model/manifest.ts";
 import type { Trust, TrustRecord } from "../model/trust.ts";
 import type { Epoch, PlacementKey } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { readYamlStream } from "../yaml/read-stream.ts";
+import { cascadedDeletions } from "./cascaded-deletions.ts";
 import {
   at,
   type Codec,
@@ -116,26 +114,13 @@ const bounds = object<DeletionBounds>({
   percentOfClusters: integer,
 });
 
-const otherObject: Codec<ForeignObject> = converted(
-  object<{ readonly object: ObjectId; readonly uid: string }>({ object: objectId, uid: string }),
-  (it) => ({ object: it, uid: it.uid }),
-  ({ object: id, uid }) => ({ ...id, uid }),
-);
-
 const heldDeletion = object<HeldDeletion>({
   cause: commitHash,
-  because: choice("bounds", "kind", "foreign"),
+  because: choice("bounds", "kind", "foreign", "protected"),
   digest,
   confirmed: boolean,
   groups: listOf(object<DeletionGroup>({ placement, clusters: listOf(clusterName), objects: listOf(objectId) })),
-  others: listIfAny(
-    object<CascadedDeletion>({
-      placement,
-      cluster: clusterName,
-      id: at(["in"], objectId),
-      objects: listOf(otherObject),
-    }),
-  ),
+  others: cascadedDeletions,
 });
 
 const confirmation = object<ConfirmationRecord>({

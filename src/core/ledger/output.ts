@@ -5,6 +5,7 @@ import type { RenderedManifest } from "../model/plan.ts";
 import type { Approval, Approver, Authors, Request } from "../model/trust.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import { emitDocuments, emitYaml } from "../yaml/canonical.ts";
+import { cascadedDeletions } from "./cascaded-deletions.ts";
 import { embedded } from "./codec/codec.ts";
 import { trueCondition } from "./codec/conditions.ts";
 import { documentOf, type Heading, kindIn, ownKey } from "./document.ts";
@@ -55,11 +56,12 @@ export function changeRequests(record: PlacementRecord): readonly ApprovalReques
     annotations: {
       [ownKey("clusters")]: JSON.stringify(changedClusters.write(change.clusters)),
       [ownKey("leaves")]: embedded(changedLeaves).write(change.leaves),
+      ...(change.others.length === 0 ? {} : { [ownKey("others")]: embedded(cascadedDeletions).write(change.others) }),
     },
     spec: { parentStageRollout: record.name, targetStage: "change" },
     request,
   });
-  return [{ path, from: [request, change.clusters, change.leaves], text: () => requestText(written()) }];
+  return [{ path, from: [request, change.clusters, change.leaves, change.others], text: () => requestText(written()) }];
 }
 
 interface Written extends Heading {

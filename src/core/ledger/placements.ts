@@ -22,6 +22,7 @@ import {
 import { type ClusterName, compareText, type Digest, type DurationMs, seconds } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { applyStrategy, kubeLabelSelector } from "./api-types.ts";
+import { cascadedDeletions } from "./cascaded-deletions.ts";
 import {
   at,
   type Codec,
@@ -245,6 +246,7 @@ const leavesOf = (group: LeaveGroup): readonly ObjectFate[] =>
 const changeRequest = object<ChangeRequest>({
   clusters: changedClusters,
   leaves: changedLeaves,
+  others: cascadedDeletions,
   since: listIfAny(commitHash),
   request: nullable(wholeRequest),
 });

@@ -88,9 +88,10 @@ export interface AcceptedBounds {
 export interface HeldDeletion {
   /**
    * Why it waits: the commit takes away more than the bounds allow; or kinds that carry others' data with them, by an edit;
-   * or namespaces that turned out to hold objects of others.
+   * or namespaces that turned out to hold objects of others. `protected`: such a namespace in a protected place, where no
+   * file confirms it, but an approval of the placement's change (`plan/README.md#d-3`).
    */
-  readonly because: "bounds" | "kind" | "foreign";
+  readonly because: "bounds" | "kind" | "foreign" | "protected";
   readonly cause: Commit;
   /**
    * What a confirmation names (`plan/README.md#d-3`): over the objects with their clusters, why they wait, what of
@@ -105,6 +106,10 @@ export interface HeldDeletion {
   /** Of a set that waits because of others' objects: which may go along, for everything in `groups`. Otherwise empty. */
   readonly others: readonly CascadedDeletion[];
 }
+
+/** Whether a set waits because of objects of others. */
+export const takesOthersAlong = ({ because }: Pick<HeldDeletion, "because">): boolean =>
+  because === "foreign" || because === "protected";
 
 /** Every one of `objects` is to go from every one of `clusters`. */
 export interface DeletionGroup {

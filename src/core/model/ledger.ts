@@ -1,6 +1,6 @@
 import type { Binding } from "./binding.ts";
 import type { Condition } from "./condition.ts";
-import type { DeletionLedger, ObjectFate } from "./deletion.ts";
+import type { CascadedDeletion, DeletionLedger, ObjectFate } from "./deletion.ts";
 import type { Hold } from "./intent.ts";
 import type { Scope, VersionedId } from "./manifest.ts";
 import type { ContactCode } from "./observation.ts";
@@ -143,6 +143,11 @@ export interface ChangeRequest {
    * before is not among them. Clusters that lose nothing have no entry.
    */
   readonly leaves: ReadonlyMap<ClusterName, readonly ObjectFate[]>;
+  /**
+   * What of others is deleted with what leaves already, on clusters where nothing else would change. Ordered by cluster and
+   * object; mostly empty.
+   */
+  readonly others: readonly CascadedDeletion[];
   /** Who changed it since these commits must not approve it alone: that is looked up before anybody is asked. */
   readonly since: readonly Commit[];
   /** Null until it is asked for, one pass later. */

@@ -155,7 +155,7 @@ export type ApprovalDefectCode =
 export type RequestDefectCode = "AuthorOmitted";
 
 /** What it changes of protected targets. */
-export type ProtectionDefectCode = "ProtectedTargetUnapproved";
+export type ProtectionDefectCode = "ProtectedTargetUnapproved" | "ProtectedCascadeUnapproved";
 
 /** How it loses sight of which clusters are protected. */
 export type NameDefectCode = "FormerNameForgotten" | "UnidentifiedClusterTargeted";

@@ -143,9 +143,13 @@ function* deletionLines(before: Ledger, after: Ledger): Generator<string> {
     const { objects, clusters } = extentOf(held);
     const what = `${quantity(objects, "deletion")} on ${someNames(clusters)}`;
     if (held.confirmed && was?.confirmed !== true)
-      yield `${what} ${objects === 1 ? "was" : "were"} confirmed by ${held.digest}`;
-    else if (was === undefined)
-      yield `${what} ${objects === 1 ? "waits" : "wait"} for a confirmation of ${held.digest}`;
+      yield held.because === "protected"
+        ? `${what} ${objects === 1 ? "was" : "were"} approved, with objects of others`
+        : `${what} ${objects === 1 ? "was" : "were"} confirmed by ${held.digest}`;
+    else if (was === undefined) {
+      const answer = held.because === "protected" ? "an approval" : `a confirmation of ${held.digest}`;
+      yield `${what} ${objects === 1 ? "waits" : "wait"} for ${answer}`;
+    }
   }
   for (const { digest, outcome } of after.deletions.confirmations.values())
     if (outcome === "void" && !before.deletions.confirmations.has(digest))

@@ -70,6 +70,7 @@ const reasonWords: Readonly<Record<HeldDeletion["because"], string>> = {
   bounds: "TooMany",
   kind: "CarriesData",
   foreign: "HoldsOthersObjects",
+  protected: "HoldsProtectedObjects",
 };
 
 /** The sets of deletions for programs, in the form of Kubernetes objects, named by their digests. */
@@ -91,6 +92,7 @@ export const heldReasons: Readonly<Record<HeldDeletion["because"], string>> = {
   bounds: "more than one commit may delete without confirmation",
   kind: "an edit drops kinds whose deletion takes data along",
   foreign: "they hold objects of others, which would be deleted too",
+  protected: "they hold objects of others in a protected place, which no confirmation covers",
 };
 
 /** The file that confirms a set of deletions: path and text. */

@@ -69,7 +69,9 @@ function deletions(held: readonly HeldDeletion[], { confirmation, whyHeld }: Pag
   const entries = waiting.slice(0, limit).flatMap((it) => {
     const { path, text } = confirmation(it.digest);
     const lines = [...it.groups.slice(0, limit).map(groupLine), ...it.others.slice(0, limit).flatMap(alongLines)];
-    return ["", `Why: ${whyHeld(it.because)}`, "", ...lines, "", `\`${path}\`:`, "", "```yaml", text.trimEnd(), "```"];
+    const why = ["", `Why: ${whyHeld(it.because)}`, "", ...lines];
+    if (it.because === "protected") return [...why, "", "To let them go, approve the change of their placement."];
+    return [...why, "", `\`${path}\`:`, "", "```yaml", text.trimEnd(), "```"];
   });
   return [
     "## Deletions that wait for a confirmation",

@@ -51,10 +51,13 @@ function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[
   if (reason.kind === "protected" && reason.digest !== null && when === "recorded")
     return [`  to approve: flotilla approve --change ${reason.placement}`];
   if (reason.kind !== "confirmationNeeded") return [];
+  const shown = deletionLines(reason, "short").map((it) => `  ${oneLine(it)}`);
+  // The request that is open says how it is approved.
+  if (reason.because === "protected") return shown;
   const { path, text } = confirmationFile(reason.digest);
   const file = text.trimEnd().split("\n");
   return [
-    ...deletionLines(reason, "short").map((it) => `  ${oneLine(it)}`),
+    ...shown,
     `  to confirm them: flotilla confirm ${reason.digest}`,
     `  or commit this file to the source branch: ${path}`,
     ...file.map((it) => `    ${it}`),

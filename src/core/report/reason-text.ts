@@ -139,7 +139,8 @@ function deletionText(reason: Extract<Reason, { kind: "confirmationNeeded" | "co
   }
   const what = `${quantity(reason.objects, "deletion")} on ${quantity(reason.clusters.length, "cluster")}`;
   const wait = reason.objects === 1 ? "waits" : "wait";
-  return `${someNames(reason.placements)}: ${what} ${wait} for a confirmation of ${reason.digest}: ${heldReasons[reason.because]}`;
+  const answer = reason.because === "protected" ? "an approval of the change" : `a confirmation of ${reason.digest}`;
+  return `${someNames(reason.placements)}: ${what} ${wait} for ${answer}: ${heldReasons[reason.because]}`;
 }
 
 /** Reasons about trust, approvals and protection. */

@@ -1,4 +1,5 @@
 import { approvalRequestName, askedRequestFolder, changeRequestName, renderedPath } from "../ledger/layout.ts";
+import type { CascadedDeletion } from "../model/deletion.ts";
 import type { ChangeRequest } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { type ClusterName, type Commit, type Digest, firstOf, type PlacementKey } from "../model/value.ts";
@@ -21,6 +22,7 @@ interface RequestPage {
   /** How many more shares there are. */
   readonly unnamed: number;
   readonly leaves: ChangeRequest["leaves"];
+  readonly others: ChangeRequest["others"];
   readonly commits: readonly Commit[];
   readonly moreCommits: number;
 }
@@ -40,6 +42,8 @@ export function requestPage(words: RequestPage): string {
     ...shares.map((it) => shareRow(it, words)),
     ...(unnamed === 0 ? [] : ["", `And ${unnamed} more, which are not shown here.`]),
     ...leavesLines(words.leaves),
+    ...(words.others.length === 0 ? [] : ["", "What others have and is deleted too:", ""]),
+    ...words.others.flatMap(othersLines).map((it) => (it.startsWith(" ") ? `${it.replace("  ", "  * ")}` : `* ${it}`)),
     ...(commits.length === 0 ? [] : ["", "From these commits (`git show`):", ""]),
     ...commits.map((it) => `* ${it}`),
     ...(moreCommits === 0 ? [] : [`* and ${moreCommits} more`]),
@@ -75,6 +79,12 @@ function leavesLines(leaves: ChangeRequest["leaves"]): readonly string[] {
   const all = [...lines].map(([text, clusters]) => `* ${listed(clusters)}: ${text}`);
   return all.length === 0 ? [] : ["", "What is removed:", "", ...all];
 }
+
+/** What of others would be deleted, with what. */
+export const othersLines = ({ cluster, id, objects }: CascadedDeletion): readonly string[] => [
+  `deleted on ${cluster}, of others with ${objectText(id)}:`,
+  ...objects.map((it) => `  ${objectText(it)} (uid ${it.uid})`),
+];
 
 /** What happens to an object, in words. */
 export const fateTexts = { delete: "deleted", release: "left in place" } as const;

@@ -14,7 +14,7 @@ import { approvalPathPrefix, approversText } from "./approval-files.ts";
 import { type ApprovalContext, approvalContext, requestVerdict, rulesOn } from "./approval-status.ts";
 import { quantity } from "./phrases.ts";
 import { changesIn, fateLine, fatesOn, type RequestContent, rowLines } from "./request-changes.ts";
-import { fateTexts } from "./request-page.ts";
+import { fateTexts, othersLines } from "./request-page.ts";
 import { protectionText, ruleText } from "./trust-text.ts";
 
 /**
@@ -69,16 +69,20 @@ function nextText({ plan, stage }: GateApprovalRequest): string {
 /** Towards the newest version: overrides alone may be what changes, too. */
 function changeLines(ask: ChangeApprovalRequest, sight: Sight): readonly string[] {
   const { record } = ask;
-  const { clusters } = ask.change;
+  const { clusters, others } = ask.change;
+  // Where others' objects go along, all else is decided already.
+  const decided = new Set(others.map((it) => it.cluster));
   const latest = record.resourceSnapshots.at(-1)?.index ?? null;
-  const arrivals = [...clusters].map(([cluster, content]): Arrival => {
+  const moved = [...clusters].filter(([cluster]) => !decided.has(cluster));
+  const arrivals = moved.map(([cluster, content]): Arrival => {
     return { cluster, to: content === null ? null : latest, isSame: false, overrides: [] };
   });
-  const contents = [...clusters].flatMap(([cluster, it]) => (it === null ? [] : [`  ${cluster}: content ${it}`]));
+  const contents = moved.flatMap(([cluster, it]) => (it === null ? [] : [`  ${cluster}: content ${it}`]));
   return [
     `${quantity(clusters.size, "cluster")}: ${[...clusters.keys()].join(", ")}`,
     ...moveLines(arrivals, ask, record, sight),
     ...contents,
+    ...others.flatMap(othersLines),
   ];
 }
 

@@ -42,7 +42,9 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
     case "leaving":
       return reason.stuck ? "the member's operator: something there blocks the deletion" : byItself;
     case "confirmationNeeded":
-      return "whoever may commit a confirmation, or revert";
+      return reason.because === "protected"
+        ? "whoever may approve the change, or revert"
+        : "whoever may commit a confirmation, or revert";
     case "confirmationVoid":
       return "whoever committed it: remove the file";
     case "held":

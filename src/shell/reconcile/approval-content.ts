@@ -74,6 +74,7 @@ function filesFor({ ask, contents: shares, commits }: RequestDetails): readonly 
     shares: rows,
     unnamed: Math.max(0, shares.length - mostShown),
     leaves: ask.kind === "change" ? ask.change.leaves : new Map(),
+    others: ask.kind === "change" ? ask.change.others : [],
     commits: some,
     moreCommits: commits.length - some.length,
   });

@@ -94,7 +94,7 @@ describe("answers", () => {
     text: `apiVersion: flotilla.dev/v1alpha1\nkind: Approval\nmetadata: {name: x}\nspec: {requestDigest: ${digest.repeat(32)}, decision: Approve}\n`,
   });
   const change = { ...gateOf({ requestedAt: at("09:00:00"), digest: "dd".repeat(32) as Digest }) };
-  const changing = { clusters: new Map(), leaves: new Map(), since: [], request: change };
+  const changing = { clusters: new Map(), leaves: new Map(), others: [], since: [], request: change };
   const ledger = ledgerOf([web([], { change: changing })], [asking("over", "aa", { end }), asking("open", "bb", {})]);
   const answers = ["aa", "bb", "cc", "dd"].map((it) => answer(`approvals/${it}.yaml`, it));
 

@@ -38,6 +38,7 @@ const codes: { readonly [Code in AuditedDefectCode]: AuditCheck } = {
   ApproverMismatch: "approvals",
   RequestChanged: "approvals",
   ProtectedTargetUnapproved: "approvals",
+  ProtectedCascadeUnapproved: "approvals",
   TargetWithoutRun: "plans",
   RemovalWithoutRun: "plans",
   RunPlanChanged: "plans",

@@ -29,7 +29,7 @@ function older(ledger: Ledger): Ledger {
   const record = ledger.placements.get(web);
   const change = record?.change ?? null;
   if (record === undefined || change?.request == null) return ledger;
-  const bare = { ...change, leaves: new Map() };
+  const bare = { ...change, leaves: new Map(), others: [] };
   const request = { ...change.request, digest: changeDigest(ledger, { ...bare, record }, change.request) };
   return { ...ledger, placements: new Map([...ledger.placements, [web, { ...record, change: { ...bare, request } }]]) };
 }

@@ -130,7 +130,7 @@ const deletions = (random: Random): DeletionLedger => ({
   permitted: new Map(keysOf(random, clusterNames).map((it) => [it as ClusterName, random.below(20)])),
   held: many(random, 2, () => ({
     cause: commit(random),
-    because: random.pick(["bounds", "kind", "foreign"] as const),
+    because: random.pick(["bounds", "kind", "foreign", "protected"] as const),
     digest: digest(random),
     confirmed: flag(random),
     groups: many(random, 2, () => ({

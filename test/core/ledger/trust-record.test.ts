@@ -271,6 +271,7 @@ const change: ChangeRequest = {
       ],
     ],
   ]),
+  others: [],
   since: [commit("a")],
   request,
 };

@@ -12,7 +12,7 @@ import type {
   Trust,
   TrustRecord,
 } from "../../../src/core/model/trust.ts";
-import type { ClusterName, Digest } from "../../../src/core/model/value.ts";
+import type { ClusterName, Digest, PlacementKey } from "../../../src/core/model/value.ts";
 import type { Random } from "../intent/random.ts";
 import { ed25519 } from "../intent/trust/public-keys.ts";
 import {
@@ -107,6 +107,12 @@ export const randomChange = (random: Random): ChangeRequest => ({
       randomLeaves(random),
     ]),
   ),
+  others: many(random, 2, () => ({
+    placement: "web" as PlacementKey,
+    cluster: "tokyo" as ClusterName,
+    id: objectIdOf("/Namespace//web" as ObjectKey),
+    objects: [{ ...objectIdOf("/Secret/web/theirs" as ObjectKey), uid: "u1" }],
+  })),
   since: many(random, 2, () => commit(random)),
   request: maybe(random, () => randomRequest(random)),
 });

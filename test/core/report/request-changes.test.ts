@@ -24,7 +24,7 @@ function scene(all: readonly ClusterName[], known: number, bindings = all.map((i
   const record = web(bindings);
   const request = gateOf({ digest: "d".repeat(64) as Digest, requestedAt: 0 as Instant });
   const clusters = new Map(all.map((it) => [it, digestOf(it)] as const));
-  const change = { clusters, leaves: new Map(), since: [], request };
+  const change = { clusters, leaves: new Map(), others: [], since: [], request };
   const ledger = ledgerOf([{ ...record, change }], []);
   const ask = changeRequestOf({ ...record, change });
   if (ask === null) throw new Error("nobody is asked");

@@ -111,9 +111,9 @@ function changing(): readonly [ApprovalRequest, Ledger] {
   const empty = ledgerOf([placed], []);
   const request = {
     ...bare,
-    digest: changeDigest(empty, { record: placed, clusters: content, leaves: new Map() }, bare),
+    digest: changeDigest(empty, { record: placed, clusters: content, leaves: new Map(), others: [] }, bare),
   };
-  const record = { ...placed, change: { clusters: content, leaves: new Map(), since: [], request } };
+  const record = { ...placed, change: { clusters: content, leaves: new Map(), others: [], since: [], request } };
   return [known(changeRequestOf(record), "it asks"), ledgerOf([record], [])];
 }
 

@@ -21,6 +21,7 @@ const asking = (() => {
   const change = {
     clusters,
     leaves: new Map(),
+    others: [],
     since: [],
     request: gateOf({ digest: "d".repeat(64) as Digest, requestedAt: 0 as Instant }),
   };

@@ -43,7 +43,12 @@ function* sparesNamespacesOfOthers(write: MemberWrite, { simulation }: Judge): G
   if (!took(write) || write.request.place?.kind !== "Namespace" || write.ledger === null) return;
   const entry = entryOf(write);
   const sets = entry === null ? [] : setsOf(write.ledger, write, entry).filter((it) => it.confirmed);
-  const shown = new Set(sets.flatMap(({ digest }) => shownOthers(write, simulation.people.given.get(digest)?.set)));
+  const shown = new Set(
+    sets.flatMap((it) =>
+      // What was approved instead is held against that when it is decided.
+      shownOthers(write, it.because === "protected" ? it : simulation.people.given.get(it.digest)?.set),
+    ),
+  );
   for (const it of write.inside) {
     if (it.isTerminating || it.place.name === "kube-root-ca.crt" || isTooNew(write, it.object)) continue;
     if (shown.has(`${it.key} ${it.uid}`)) simulation.hit("others along");
@@ -99,7 +104,8 @@ function* asksForWhatIsDeleted({ before, after }: StateCommit): Generator<string
       const leave = is?.leaving.find((it) => keyOf(it.id) === keyOf(id));
       if (is === undefined || leave === undefined) continue;
       const what = `${keyOf(id)} of ${placement} on ${cluster} is asked about by ${digest.slice(0, 8)}`;
-      if (fateOf(leave, is) === "release" && because !== "foreign") yield `${what}, and is to be released`;
+      if (fateOf(leave, is) === "release" && because !== "foreign" && because !== "protected")
+        yield `${what}, and is to be released`;
       // What left before its placement did is still to leave by the edit that took it away.
       const isFirst = was?.leaving.find((it) => keyOf(it.id) === keyOf(id))?.cause === was?.removal?.cause;
       const isOld = before?.deletions.held.some((it) => it.digest === digest) === true;
@@ -111,8 +117,9 @@ function* asksForWhatIsDeleted({ before, after }: StateCommit): Generator<string
 /** A set is confirmed by a file that was not there when the source was read last, and no digest ever twice. */
 function* confirmsOnce({ before, after }: StateCommit, judge: Judge): Generator<string> {
   const { people } = judge.simulation;
-  for (const { digest, confirmed } of after.deletions.held) {
+  for (const { digest, confirmed, because } of after.deletions.held) {
     if (!confirmed || before?.deletions.held.some((it) => it.digest === digest && it.confirmed) === true) continue;
+    if (because === "protected") continue;
     const path = `approvals/deletions/${digest}.yaml`;
     if (!people.at(after.sourceCommit as Commit).has(path)) yield `${digest.slice(0, 8)} is confirmed by no file`;
     if (before?.sourceCommit != null && people.at(before.sourceCommit).has(path))

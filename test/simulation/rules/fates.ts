@@ -12,6 +12,7 @@ import { isProtected, standsThere } from "./trust.ts";
 /** Promises about what the record says becomes of objects that leave (D 11). */
 export const fateCommitRules: readonly (readonly [string, StateCommitRule])[] = [
   ["I-59", leavesAsPeopleAllowed],
+  ["I-59", takesOthersAlongAsApproved],
   ["I-34", staysWithWhatWasSaid],
 ];
 
@@ -75,6 +76,35 @@ function isAsked(
   );
 }
 
+/**
+ * I-59: what others have in a protected place goes along only where enough people approved that of every single object.
+ */
+function* takesOthersAlongAsApproved(page: StateCommit, judge: Judge): Generator<string> {
+  const { after, before, commit } = page;
+  const version = inForce(after, judge);
+  const { approvers, hub } = judge.simulation;
+  if (approvers.anchor === null) return;
+  const known = new Set(before?.deletions.held.flatMap((it) => (it.confirmed ? it.digest : [])));
+  for (const set of after.deletions.held) {
+    if (!set.confirmed || known.has(set.digest)) continue;
+    for (const { placement, cluster, id, objects } of set.others) {
+      const binding = after.placements.get(placement)?.bindings.get(cluster);
+      const keys = [keyOf(id), ...objects.map(keyOf)];
+      if (version === null || binding === undefined || !keys.some((it) => isProtected(it, binding, version))) continue;
+      judge.simulation.hit("others along where protected");
+      const requests = standsThere(after, judge) ? requestsAt(hub, hub.commitAt(commit).parent) : [];
+      const isApproved = requests.some(
+        (it) =>
+          it.name === `${placement}-change` &&
+          it.isApproved &&
+          objects.every((other) => it.others.includes(`${cluster} ${keyOf(other)} ${other.uid}`)) &&
+          judge.countedAnswers.isFull(it.digest, version.words),
+      );
+      if (!isApproved) yield `what others have in ${keyOf(id)} on ${cluster} goes along, which nobody approved`;
+    }
+  }
+}
+
 /** Whether a run brought what the cluster carries now, and did with the object as its plan said. */
 function isStaged({ record, binding, key, it }: Leave, { commit, before }: StateCommit, judge: Judge): boolean {
   const { cluster, target, removal } = binding;
@@ -136,6 +166,6 @@ function* deletesNothingLetGo(write: MemberWrite): Generator<string> {
   )?.[1];
   const leave = binding?.leaving.find((it) => keyOf(it.id) === entry?.key);
   if (entry === null || binding === undefined || leave === undefined) return;
-  if (setsOf(write.ledger, write, entry).some((it) => it.confirmed && it.because === "foreign")) return;
+  if (setsOf(write.ledger, write, entry).some((it) => it.confirmed && it.others.length > 0)) return;
   if (fateOf(leave, binding) === "release") yield `${whatOf(write)}, which was to be let go`;
 }

@@ -63,6 +63,8 @@ export interface SeenRequest {
   readonly clusters: readonly string[];
   /** What of them leaves, and how: keys of objects, of clusters that lose the same. */
   readonly leaves: readonly SeenLeaves[];
+  /** What of others goes along: `cluster key uid`. */
+  readonly others: readonly string[];
 }
 
 /** What some clusters lose by a change. */
@@ -113,6 +115,7 @@ export const requestsAt = (hub: Hub, commit: Commit | null): readonly SeenReques
         isApproved: conditionIn(request["status"] ?? null, "Approved") !== null,
         clusters: changedIn(wordAt(request, "metadata", "annotations", "flotilla.dev/clusters")),
         leaves: leavesIn(wordAt(request, "metadata", "annotations", "flotilla.dev/leaves")),
+        others: othersIn(wordAt(request, "metadata", "annotations", "flotilla.dev/others")),
       };
     }),
   );
@@ -145,6 +148,16 @@ const leavesIn = (written: string): readonly SeenLeaves[] =>
     release: [],
     ...it,
   }));
+
+const othersIn = (written: string): readonly string[] =>
+  (written === "" ? [] : (JSON.parse(written) as readonly SeenCascade[])).flatMap(({ cluster, objects }) =>
+    objects.map(({ object, uid }) => `${cluster} ${object} ${uid}`),
+  );
+
+interface SeenCascade {
+  readonly cluster: string;
+  readonly objects: readonly { readonly object: string; readonly uid: string }[];
+}
 
 const pathsAt = (hub: Hub, commit: Commit | null, pattern: RegExp): readonly string[] =>
   commit === null ? [] : [...hub.treeAt(commit).keys()].filter((it) => pattern.test(it));

@@ -140,7 +140,7 @@ export type SelectedDeletion =
 
 /** Finds the waiting set by its digest or the beginning of it; without one, the only one that waits. */
 export function selectDeletion({ held, confirmations }: DeletionLedger, wish: string | null): SelectedDeletion {
-  const waiting = held.filter((it) => !it.confirmed && isMeant(it, wish));
+  const waiting = held.filter((it) => !it.confirmed && it.because !== "protected" && isMeant(it, wish));
   const [first, second] = waiting;
   if (first !== undefined)
     return second === undefined ? { kind: "chosen", set: first } : { kind: "several", sets: waiting };
@@ -149,6 +149,12 @@ export function selectDeletion({ held, confirmations }: DeletionLedger, wish: st
     return refusedDeletion(
       `${wish} is not a digest of deletions`,
       "give at least the first six of its 64 hexadecimal digits",
+    );
+  const [placement] = held.find((it) => it.because === "protected" && isMeant(it, wish))?.groups ?? [];
+  if (placement !== undefined)
+    return refusedDeletion(
+      `the deletions of ${wish} take along objects of others in a protected place, which no confirmation covers`,
+      `approve the change instead: flotilla approve --change ${placement.placement}`,
     );
   if (held.some((it) => isMeant(it, wish)))
     return refusedDeletion(`the deletions of ${wish} are already confirmed`, "the rest of them will be deleted");

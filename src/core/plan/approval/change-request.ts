@@ -1,3 +1,5 @@
+import type { CascadedDeletion } from "../../model/deletion.ts";
+import { type Json, sameJson } from "../../model/json.ts";
 import type { ChangeRequest, PlacementRecord } from "../../model/ledger.ts";
 import type { Reason } from "../../model/plan.ts";
 import type { ProtectedTarget, Request, Trust, TrustRecord } from "../../model/trust.ts";
@@ -104,12 +106,25 @@ function nextRequest(
 
 const notYet = "it is asked for";
 
-/** Whether the request covers exactly this on a cluster: the same content, and the same fate of every object that leaves. */
+/**
+ * Whether the request covers exactly this on a cluster: the same content, the same fate of every object that leaves, and the
+ * same objects of others that go along.
+ */
 export const isAsRequested = (
-  { clusters, leaves: all }: Pick<ChangeRequest, "clusters" | "leaves">,
+  change: Pick<ChangeRequest, "clusters" | "leaves" | "others">,
   cluster: ClusterName,
-  { digest, leaves }: Pick<ProtectedMove, "digest" | "leaves">,
-): boolean => clusters.has(cluster) && clusters.get(cluster) === digest && sameLeaves(all.get(cluster) ?? [], leaves);
+  { digest, leaves, others }: Pick<ProtectedMove, "digest" | "leaves" | "others">,
+): boolean =>
+  change.clusters.has(cluster) &&
+  change.clusters.get(cluster) === digest &&
+  sameLeaves(change.leaves.get(cluster) ?? [], leaves) &&
+  sameOthers(
+    change.others.filter((it) => it.cluster === cluster),
+    others,
+  );
+
+const sameOthers = (a: readonly CascadedDeletion[], b: readonly CascadedDeletion[]): boolean =>
+  a.length === b.length && sameJson(a as unknown as Json, b as unknown as Json);
 
 /** The change as it was asked for, if it is all that is needed, by the same rules, and names the clusters as they are. */
 function standingChange(
@@ -153,6 +168,7 @@ function newChange(
     leaves: new Map(
       ordered.flatMap(([cluster, { leaves }]) => (leaves.length === 0 ? [] : [[cluster, leaves] as const])),
     ),
+    others: ordered.flatMap(([, it]) => it.others),
     since: oldestCommits(record, asked, trust, context),
     request: null,
   };
@@ -181,14 +197,14 @@ function oldestCommits(
 
 function newRequest(
   record: PlacementRecord,
-  { clusters, leaves }: ChangeRequest,
+  { clusters, leaves, others }: ChangeRequest,
   rules: Digest,
   { trust, context }: { readonly trust: TrustRecord; readonly context: PlanContext },
 ): Request {
   const { world, ledger } = context;
   const nonce = nonceOf(world, ["change", record.key]);
   const authors = authorsOfChange(record, clusters, { ...context, trust });
-  const digest = changeDigest(ledger, { record, clusters, leaves }, { nonce, rules, authors });
+  const digest = changeDigest(ledger, { record, clusters, leaves, others }, { nonce, rules, authors });
   return { requestedAt: world.now, nonce, digest, rules, authors, approval: null };
 }
 

@@ -1,5 +1,5 @@
-import type { ObjectFate } from "../../model/deletion.ts";
-import { digestOf, type JsonObject } from "../../model/json.ts";
+import type { CascadedDeletion, ObjectFate } from "../../model/deletion.ts";
+import { digestOf, type Json, type JsonObject } from "../../model/json.ts";
 import type { ChangeRequest, Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
@@ -34,15 +34,16 @@ interface PlannedChange {
   readonly record: Pick<PlacementRecord, "uid" | "key">;
   readonly clusters: ReadonlyMap<ClusterName, Digest | null>;
   readonly leaves: ChangeRequest["leaves"];
+  readonly others: ChangeRequest["others"];
 }
 
 /**
  * The digest of a request for a change of what is protected: over the clusters as they are known, what each would carry, and
- * what becomes of every object that it loses.
+ * what becomes of every object that it loses, and what of others goes along.
  */
 export const changeDigest = (
   ledger: Pick<Ledger, "fleet" | "clusters">,
-  { record, clusters, leaves }: PlannedChange,
+  { record, clusters, leaves, others }: PlannedChange,
   { nonce, rules, authors }: RequestTerms,
 ): Digest =>
   digestOf({
@@ -56,10 +57,17 @@ export const changeDigest = (
       // Clusters that lose nothing are asked about as they always were.
       ...leavesJson(leaves.get(cluster) ?? []),
     })),
+    ...(others.length === 0 ? {} : { others: others.map(othersJson) }),
     nonce,
     rules,
     authors: { principals: authors.principals, unknown: authors.unknown },
   });
+
+const othersJson = ({ cluster, id, objects }: CascadedDeletion): Json => [
+  cluster,
+  objectKey(id),
+  objects.map((it) => [objectKey(it), it.uid]),
+];
 
 const leavesJson = (leaves: readonly ObjectFate[]): JsonObject =>
   leaves.length === 0 ? {} : { leaves: leavesDigest(leaves) };

@@ -2,31 +2,39 @@ import type { ConfirmationRecord, DeletionBasis, DeletionLedger, HeldDeletion } 
 import { sameMap } from "../../model/identity.ts";
 import { type Commit, compareText, type Digest } from "../../model/value.ts";
 import { basisOf, type LedgerBefore } from "./deletion-digest.ts";
+import type { SetLookup } from "./protected-others.ts";
 
 export interface ConfirmationInput {
   readonly cause: Commit;
   /** Digests of the files under `approvals/deletions/`. */
   readonly confirmations: ReadonlySet<Digest>;
   readonly ledgerBefore: LedgerBefore;
+  /** Whether a set takes along what others have in protected places, and enough people approved that before this pass. */
+  readonly isApproved: SetLookup;
 }
 
 /**
  * Judges every confirmation that was not read before, once: the set that waits under its digest may go, and where none
- * waits it is void for good (`plan/README.md#d-3`). `before` itself when no file came or went.
+ * waits it is void for good (`plan/README.md#d-3`). In protected places no file counts: there a set may go once the change
+ * of its placement is approved. `before` itself when nothing came or went.
  */
 export function withConfirmations(
   before: DeletionLedger,
-  { cause, confirmations, ledgerBefore }: ConfirmationInput,
+  { cause, confirmations, ledgerBefore, isApproved }: ConfirmationInput,
 ): DeletionLedger {
   const fresh = [...confirmations].filter((it) => !before.confirmations.has(it));
   const kept = [...before.confirmations].filter(
     ([digest, it]) => confirmations.has(digest) || mayBeAsked(it, ledgerBefore),
   );
-  if (fresh.length === 0 && kept.length === before.confirmations.size) return before;
+  const held = before.held.map((it) =>
+    isConfirmedBy(it, fresh) || (isProtected(it) && !it.confirmed && isApproved(it, before.held))
+      ? { ...it, confirmed: true }
+      : it,
+  );
+  const isSame = held.every((it, at) => it === before.held[at]);
+  if (isSame && fresh.length === 0 && kept.length === before.confirmations.size) return before;
   const judged = fresh.map((digest) => [digest, recordOf(digest, before, { cause, ledgerBefore })] as const);
   const records = new Map([...kept, ...judged].sort(([a], [b]) => compareText(a, b)));
-  const held = before.held.map((it) => (isConfirmedBy(it, fresh) ? { ...it, confirmed: true } : it));
-  const isSame = held.every((it, at) => it === before.held[at]);
   return {
     ...before,
     held: isSame ? before.held : held,
@@ -34,15 +42,17 @@ export function withConfirmations(
   };
 }
 
-const isConfirmedBy = ({ confirmed, digest }: HeldDeletion, fresh: readonly Digest[]): boolean =>
-  !confirmed && fresh.includes(digest);
+const isConfirmedBy = (set: HeldDeletion, fresh: readonly Digest[]): boolean =>
+  !set.confirmed && !isProtected(set) && fresh.includes(set.digest);
+
+const isProtected = ({ because }: HeldDeletion): boolean => because === "protected";
 
 function recordOf(
   digest: Digest,
   { held }: DeletionLedger,
   { cause, ledgerBefore }: Pick<ConfirmationInput, "cause" | "ledgerBefore">,
 ): ConfirmationRecord {
-  const [group] = held.find((it) => it.digest === digest)?.groups ?? [];
+  const [group] = held.find((it) => it.digest === digest && !isProtected(it))?.groups ?? [];
   const [cluster] = group?.clusters ?? [];
   if (group === undefined || cluster === undefined) return { digest, outcome: "void", commit: cause, basis: null };
   return { digest, outcome: "used", commit: cause, basis: basisOf(group.placement, cluster, ledgerBefore) };

@@ -12,6 +12,7 @@ import type { Move } from "../moves/move.ts";
 import { carriesData, judgeDeletions, type PlannedDeletion } from "./judge-deletions.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
 import { bindingsWithLeaving, othersBySet, refusedForOthers } from "./others-objects.ts";
+import { approvedOthers, protectedOthers } from "./protected-others.ts";
 
 /** Which objects wait for a confirmation, and which have it. */
 export interface HeldIndex {
@@ -74,6 +75,8 @@ export function guardDeletions(
     ledgerBefore: context.world.ledger,
     isLeaving: lossIndex(after, results, context),
     isReleased: releaseIndex(after),
+    isProtected: protectedOthers(context),
+    isApproved: approvedOthers(after, context),
     isRemovalCancelled: (cluster, placement) => {
       const was = context.world.ledger.placements.get(placement)?.bindings.get(cluster)?.removal ?? null;
       // What was called off and evicted in the same pass leaves by another removal.

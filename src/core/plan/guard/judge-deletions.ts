@@ -1,16 +1,21 @@
-import type { CascadedDeletion, DeletionGroup, DeletionLedger, HeldDeletion } from "../../model/deletion.ts";
+import {
+  type CascadedDeletion,
+  type DeletionGroup,
+  type DeletionLedger,
+  type HeldDeletion,
+  takesOthersAlong,
+} from "../../model/deletion.ts";
 import type { DeletionBounds } from "../../model/fleet.ts";
 import { sameMap } from "../../model/identity.ts";
 import { kindKey, type ObjectId, objectKey } from "../../model/manifest.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../../model/value.ts";
 
 import { plainId } from "../moves/begin.ts";
-
 import { type ConfirmationInput, withConfirmations } from "./confirmations.ts";
-
 import { deletionDigest } from "./deletion-digest.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
 import { type HoldsOthers, isListable, listsCurrentOthers, othersBySet } from "./others-objects.ts";
+import type { ProtectionLookup } from "./protected-others.ts";
 
 /** One object that a decision takes away from one member. */
 export interface PlannedDeletion {
@@ -38,6 +43,8 @@ export interface GuardInput extends ConfirmationInput {
   readonly isReleased: ObjectLookup;
   /** Whether this pass cancelled the removal of a placement: what is still deleted there needs a new confirmation. */
   readonly isRemovalCancelled: (cluster: ClusterName, placement: PlacementKey) => boolean;
+  /** Whether what goes along belongs to a protected place: then nobody can confirm it by a file. */
+  readonly isProtected: ProtectionLookup;
 }
 
 /**
@@ -71,7 +78,7 @@ function withNewSets(input: GuardInput): DeletionLedger {
   const passes = isWithin(counts, input);
   const added = [
     ...heldSets(passes ? "kind" : "bounds", passes ? carrying : fresh, input),
-    ...heldSets("foreign", withOthers, input),
+    ...heldSetsWithOthers(withOthers, input),
   ];
   const held = added.length === 0 ? kept : [...kept, ...added];
   const next = passes ? counts : permitted;
@@ -122,6 +129,29 @@ function tally(
   return new Map([...counts].sort(([a], [b]) => compareText(a, b)));
 }
 
+/** In protected places a set for each placement, since it is approved with the change of that. */
+function heldSetsWithOthers(occupied: readonly HoldsOthers[], input: GuardInput): readonly HeldDeletion[] {
+  const [guarded, free] = partition(occupied, (it) => input.isProtected(cascadeOf(it)));
+  const placements = [...new Set(guarded.map((it) => it.placement))].sort(compareText);
+  return [
+    ...heldSets("foreign", free, input),
+    ...placements.flatMap((key) =>
+      heldSets(
+        "protected",
+        guarded.filter((it) => it.placement === key),
+        input,
+      ),
+    ),
+  ];
+}
+
+const cascadeOf = ({ placement, cluster, id, found }: HoldsOthers): CascadedDeletion => ({
+  placement,
+  cluster,
+  id: plainId(id),
+  objects: found.objects,
+});
+
 type ObjectOnCluster = Pick<PlannedDeletion, "cluster" | "placement" | "id">;
 
 /** A set under a digest that no set and no confirmation ever had. */
@@ -167,18 +197,20 @@ function groupsOf(planned: readonly ObjectOnCluster[]): readonly DeletionGroup[]
 
 /** Held sets without what is no longer to go, and what is asked about anew. `before.held` itself when nothing changed. */
 function stillHeld(input: GuardInput): readonly HeldDeletion[] {
-  const { before, isLeaving, isReleased, isRemovalCancelled, occupied, planned } = input;
+  const { before, isLeaving, isReleased, isRemovalCancelled, isProtected, occupied, planned } = input;
   if (before.held.length === 0) return before.held;
   const isCounted = objectsIn(
     planned.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
   );
   const renewed = outdated(before.held, occupied);
   const next = before.held.flatMap((held): HeldDeletion[] => {
+    // Once something is protected, or not any more, others are asked about it.
+    const isMisjudged = !held.confirmed && held.others.some((it) => isProtected(it) !== (held.because === "protected"));
     const stays: ObjectLookup = (cluster, placement, key) =>
       isLeaving(cluster, placement, key) &&
-      (held.because === "foreign" || !isReleased(cluster, placement, key)) &&
+      (takesOthersAlong(held) || !isReleased(cluster, placement, key)) &&
       !(isRemovalCancelled(cluster, placement) && isCounted(cluster, placement, key)) &&
-      !(held.because === "foreign" && renewed(cluster, placement, key));
+      !(takesOthersAlong(held) && (renewed(cluster, placement, key) || isMisjudged));
     const groups = held.groups.flatMap((group): DeletionGroup[] => remaining(group, stays));
     if (groups.length === 0) return [];
     if (groups.length === held.groups.length && groups.every((it, at) => it === held.groups[at])) return [held];
@@ -190,7 +222,7 @@ function stillHeld(input: GuardInput): readonly HeldDeletion[] {
 
 /** What holds other objects by now than a set says that is about them. */
 function outdated(sets: readonly HeldDeletion[], occupied: readonly HoldsOthers[]): ObjectLookup {
-  const withOthers = sets.filter((it) => it.because === "foreign").map((set) => ({ set, along: othersBySet([set]) }));
+  const withOthers = sets.filter(takesOthersAlong).map((set) => ({ set, along: othersBySet([set]) }));
   return objectsIn(
     occupied.flatMap((it) => {
       const { cluster, placement, id } = it;

@@ -1,3 +1,4 @@
+import type { Target } from "../../model/binding.ts";
 import { digestOf, type Json } from "../../model/json.ts";
 import type { ChangeRequest, PlacementRecord } from "../../model/ledger.ts";
 import type { ObjectId } from "../../model/manifest.ts";
@@ -101,12 +102,16 @@ const protectedMove = (
 ): Omit<ProtectedMove, "isGranted"> => ({
   digest: contentOf(move),
   leaves: leavesOf(move, context),
+  others: [],
   index: move.to?.target.resourceIndex ?? null,
   targets,
 });
 
-const contentOf = ({ to }: Move): Digest | null =>
-  to === null ? null : digestOf([to.target.digest, to.target.applyStrategy as unknown as Json]);
+const contentOf = ({ to }: Move): Digest | null => (to === null ? null : requestedContent(to.target));
+
+/** Of what a cluster is to carry and how it is applied, as requests have it. */
+export const requestedContent = ({ digest, applyStrategy }: Pick<Target, "digest" | "applyStrategy">): Digest =>
+  digestOf([digest, applyStrategy as unknown as Json]);
 
 /** The protected targets that a change reaches, by what is there and by what it brings. */
 export const reachedTargets = (
@@ -144,11 +149,22 @@ function* namespacesOf(
 }
 
 /** A Namespace belongs to itself; what is in none may matter to all of them. */
-const namespaceOf = ({ group, kind, namespace, name }: ObjectId): string | null =>
+export const namespaceOf = ({ group, kind, namespace, name }: ObjectId): string | null =>
   group === "" && kind === "Namespace" ? name : namespace;
 
+/** Whether just this was approved for a cluster of a placement before this pass. */
+export function isApprovedBefore(
+  record: PlacementRecord,
+  cluster: ClusterName,
+  wanted: Omit<ProtectedMove, "isGranted">,
+  context: PlanContext,
+): boolean {
+  const trust = context.consent.record?.trust ?? null;
+  return trust !== null && isGranted({ record, binding: { cluster } }, wanted, { trust, approved: new Map(), context });
+}
+
 function isGranted(
-  { record, binding }: Move,
+  { record, binding }: { readonly record: PlacementRecord; readonly binding: { readonly cluster: ClusterName } },
   { targets, ...wanted }: Omit<ProtectedMove, "isGranted">,
   { trust, approved, context }: ApprovalLookup,
 ): boolean {

@@ -1,4 +1,4 @@
-import type { ObjectFate } from "../../model/deletion.ts";
+import type { CascadedDeletion, ObjectFate } from "../../model/deletion.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import type { ProtectedTarget } from "../../model/trust.ts";
 import type { ClusterName, Digest } from "../../model/value.ts";
@@ -34,6 +34,8 @@ export interface ProtectedMove {
   readonly digest: Digest | null;
   /** What becomes of what the cluster loses. */
   readonly leaves: readonly ObjectFate[];
+  /** What of others is deleted with what leaves already; a move itself takes nothing of others along. */
+  readonly others: readonly CascadedDeletion[];
   /** Of the resource snapshot; null where the placement leaves. */
   readonly index: number | null;
   readonly targets: readonly ProtectedTarget[];

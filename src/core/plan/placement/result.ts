@@ -10,6 +10,7 @@ import type { Selection } from "../../render/select.ts";
 import type { Readiness } from "../../rollout/readiness.ts";
 import { placementVerdicts } from "../../status/placement-conditions.ts";
 import type { ChangeRequestResult } from "../approval/change-request.ts";
+import { askForOthers } from "../guard/protected-others.ts";
 import { changeOf, isAnyAsked } from "../guard/protection.ts";
 import type { PlanContext } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
@@ -97,8 +98,10 @@ export function finished(
   const { key } = rollout.progress.record;
   const eviction = { plan: context, before, runs: runs ?? recordsOf(context.ledger, key) };
   const { progress, evictions } = carryOutEvictions(rollout.progress, eviction);
-  const asked = changeOf(progress.record, progress.guarded, context);
-  return { ...concluded(before, { ...rollout, progress }, asked, context), runs, evictions };
+  const guarded = askForOthers(progress.record, progress.guarded, context);
+  const asked = changeOf(progress.record, guarded, context);
+  const judged = { ...rollout, progress: { ...progress, guarded } };
+  return { ...concluded(before, judged, asked, context), runs, evictions };
 }
 
 /** The placement as it was decided last: what it is to be cannot be read now. What its runs would do rests on that, too. */

@@ -217,7 +217,11 @@ test("T-36: what an earlier version asked about without a word on what leaves is
   const record = ledger.placements.get(web);
   if (record?.change?.request == null) throw new Error("nobody is asked");
   const { clusters, request } = { ...record.change, request: record.change.request };
-  const bare = { clusters: new Map([...clusters.keys()].map((it) => [it, null] as const)), leaves: new Map() };
+  const bare = {
+    clusters: new Map([...clusters.keys()].map((it) => [it, null] as const)),
+    leaves: new Map(),
+    others: [],
+  };
   const digest = changeDigest(ledger, { record, ...bare }, request);
   const older = { ...record.change, ...bare, request: { ...request, digest } };
   world.head = { ...world.head, placements: new Map([...world.head.placements, [web, { ...record, change: older }]]) };

@@ -62,6 +62,8 @@ const input = (more: Partial<GuardInput>): GuardInput => ({
   isLeaving: () => true,
   isReleased: () => false,
   isRemovalCancelled: () => false,
+  isProtected: () => false,
+  isApproved: () => false,
   ...more,
 });
 
