@@ -1,5 +1,5 @@
 import { conditionOf } from "../../core/model/condition.ts";
-import { type Json, member } from "../../core/model/json.ts";
+import { type Json, type JsonList, listAt, member } from "../../core/model/json.ts";
 import type { Ledger, PlacementRecord } from "../../core/model/ledger.ts";
 import type { ClusterName } from "../../core/model/value.ts";
 import { runOn } from "../../core/plan/placement/evictions.ts";
@@ -148,7 +148,4 @@ const edit = (text: string | null): CordonEdit => (text === null ? { kind: "unsu
 const isCordon = (taint: Json): boolean =>
   member(taint, "key") === cordonTaint.key && member(taint, "value") === cordonTaint.value;
 
-function taintsOf(found: FoundDocument): readonly Json[] {
-  const taints = valueIn(found, "spec", "taints");
-  return Array.isArray(taints) ? (taints as readonly Json[]) : [];
-}
+const taintsOf = (found: FoundDocument): JsonList => listAt(valueIn(found, "spec", "taints"));

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, memberAt } from "../model/json.ts";
+import { isObject, type Json, type JsonObject, listAt, memberAt } from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 
 /**
@@ -12,8 +12,7 @@ import type { Manifest } from "../model/manifest.ts";
  * The patch contains the resourceVersion that was read, and applies to no other.
  */
 export function migration(live: Manifest, manager: string): readonly JsonObject[] | null {
-  const listed = memberAt(live, "metadata", "managedFields");
-  const entries = Array.isArray(listed) ? listed.filter(isObject) : [];
+  const entries = listAt(live, "metadata", "managedFields").filter(isObject);
   const joined = entries.filter((it) => isClientSide(it));
   const dropped = entries.filter((it) => it["manager"] === unknownOrigin);
   if (joined.length + dropped.length === 0) return null;

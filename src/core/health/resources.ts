@@ -1,4 +1,4 @@
-import { isObject, memberAt, textOf } from "../model/json.ts";
+import { listAt, member, memberAt, textOf } from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import type { Health } from "../model/observation.ts";
 import {
@@ -19,15 +19,15 @@ export function serviceHealth(live: Manifest): Health {
   const type = textOf(memberAt(live, "spec", "type")) ?? "ClusterIP";
   if (type === "LoadBalancer") return loadBalancerHealth(live);
   if (type !== "ClusterIP" && type !== "NodePort" && type !== "") return untrackable;
-  const addresses = memberAt(live, "spec", "clusterIPs");
-  const first = Array.isArray(addresses) ? textOf(addresses[0]) : null;
+  const first = textOf(listAt(live, "spec", "clusterIPs")[0]);
   return first === null || first === "" ? progressing("has no cluster IP yet") : available;
 }
 
 function loadBalancerHealth(live: Manifest): Health {
-  const points = memberAt(live, "status", "loadBalancer", "ingress");
-  const first = Array.isArray(points) && isObject(points[0]) ? points[0] : null;
-  const isReachable = [first?.["ip"], first?.["hostname"]].some((it) => typeof it === "string" && it !== "");
+  const [first] = listAt(live, "status", "loadBalancer", "ingress");
+  const isReachable = [member(first, "ip"), member(first, "hostname")].some(
+    (it) => typeof it === "string" && it !== "",
+  );
   return isReachable ? available : progressing("its load balancer has no address yet");
 }
 

@@ -23,6 +23,12 @@ export function memberAt(value: Json | undefined, ...path: readonly string[]): J
   return here;
 }
 
+/** The list at `path`, as {@link memberAt} follows it; empty where there is none. */
+export function listAt(value: Json | undefined, ...path: readonly string[]): JsonList {
+  const list = memberAt(value, ...path);
+  return Array.isArray(list) ? (list as JsonList) : [];
+}
+
 /** The value if it is a string, else null. */
 export const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
 

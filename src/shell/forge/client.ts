@@ -1,5 +1,5 @@
 import type { ReviewQuestion } from "../../core/model/history.ts";
-import type { Json } from "../../core/model/json.ts";
+import { type Json, memberAt, textOf } from "../../core/model/json.ts";
 
 /** The forge is unavailable, or its response cannot be read. Caught in this room. */
 export class ForgeUnavailable extends Error {}
@@ -115,33 +115,20 @@ export interface ForgeApi {
 
 // What stands at a place of an answer, or null: whatever a forge leaves out, or writes otherwise, is not known.
 
-/** Follows the names into an answer. */
-export function jsonAt(value: Json | undefined, ...names: readonly string[]): Json | null {
-  let at: Json | undefined = value;
-  for (const name of names) {
-    if (at === null || typeof at !== "object" || Array.isArray(at)) return null;
-    at = Object.hasOwn(at, name) ? (at as Readonly<Record<string, Json>>)[name] : undefined;
-  }
-  return at ?? null;
-}
-
-export function stringAt(value: Json, ...names: readonly string[]): string | null {
-  const found = jsonAt(value, ...names);
-  return typeof found === "string" ? found : null;
-}
+export const stringAt = (value: Json, ...names: readonly string[]): string | null => textOf(memberAt(value, ...names));
 
 /** A number that names something, as text: of an account, a pull request, a review. */
 export function idAt(value: Json, ...names: readonly string[]): string | null {
-  const found = jsonAt(value, ...names);
+  const found = memberAt(value, ...names);
   return typeof found === "number" && Number.isSafeInteger(found) && found > 0 ? String(found) : null;
 }
 
 export function numericAt(value: Json, ...names: readonly string[]): number | null {
-  const found = jsonAt(value, ...names);
+  const found = memberAt(value, ...names);
   return typeof found === "number" ? found : null;
 }
 
-export const isTrueAt = (value: Json, ...names: readonly string[]): boolean => jsonAt(value, ...names) === true;
+export const isTrueAt = (value: Json, ...names: readonly string[]): boolean => memberAt(value, ...names) === true;
 
 /** The elements of a list; null for what is none. */
 export const listIn = (value: Json | null): readonly Json[] | null => (Array.isArray(value) ? (value as Json[]) : null);

@@ -1,5 +1,5 @@
-import type { Json } from "../../core/model/json.ts";
-import { type ForgeApi, ForgeUnavailable, isTrueAt, jsonAt, listIn, numericAt, stringAt } from "./client.ts";
+import { type Json, memberAt } from "../../core/model/json.ts";
+import { type ForgeApi, ForgeUnavailable, isTrueAt, listIn, numericAt, stringAt } from "./client.ts";
 
 /** GitHub's REST API, version 2022-11-28. */
 export const gitHub: ForgeApi = {
@@ -11,7 +11,7 @@ export const gitHub: ForgeApi = {
   async missing(ask, repository, branch) {
     const rules = listIn(await ask(`${repository}/rules/branches/${encodeURIComponent(branch)}?per_page=100`));
     if (rules === null) throw new ForgeUnavailable(unreadable);
-    const asked = rules.filter((it) => stringAt(it, "type") === "pull_request").map((it) => jsonAt(it, "parameters"));
+    const asked = rules.filter((it) => stringAt(it, "type") === "pull_request").map((it) => memberAt(it, "parameters"));
     const has = (test: (parameters: Json) => boolean): boolean => asked.some((it) => it !== null && test(it));
     return [
       ...(has((it) => (numericAt(it, "required_approving_review_count") ?? 0) >= 1)

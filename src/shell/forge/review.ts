@@ -1,16 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ForgeFinding, ForgeReview, ReviewQuestion } from "../../core/model/history.ts";
-import type { Json } from "../../core/model/json.ts";
-import {
-  type ForgeApi,
-  type ForgeGet,
-  ForgeUnavailable,
-  idAt,
-  jsonAt,
-  listIn,
-  ResponseTooLarge,
-  stringAt,
-} from "./client.ts";
+import { type Json, memberAt } from "../../core/model/json.ts";
+import { type ForgeApi, type ForgeGet, ForgeUnavailable, idAt, listIn, ResponseTooLarge, stringAt } from "./client.ts";
 
 export interface ReviewTarget {
   /** For messages. */
@@ -142,7 +133,7 @@ async function assureShown(
   { path }: ReviewQuestion,
   context: ReviewContext,
 ): Promise<void> {
-  const parents = listIn(jsonAt(last, "parents")) ?? [];
+  const parents = listIn(memberAt(last, "parents")) ?? [];
   const parent = parents.length === 1 && commits.length === 1 ? stringAt(parents[0] ?? null, "sha") : null;
   if (parent !== null && (await fileAt(path, parent, context)) === null) return;
   throw new NoReview(

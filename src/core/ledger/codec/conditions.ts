@@ -1,5 +1,5 @@
 import type { Condition } from "../../model/condition.ts";
-import { isObject, type Json, type JsonObject, member } from "../../model/json.ts";
+import { isObject, type Json, type JsonObject, listAt, member } from "../../model/json.ts";
 import type { Instant } from "../../model/value.ts";
 import { at, decodedOnce, listOf, object, type ReadContext, reportProblem, unlessEmpty } from "./codec.ts";
 import { choice, instant, integer, string } from "./scalars.ts";
@@ -38,8 +38,7 @@ export const trueCondition = (type: string, { reason, message, at }: TrueConditi
 
 /** The condition of that type, which is True or not there. */
 export function trueConditionIn(from: JsonObject, type: string, context: ReadContext): JsonObject | null {
-  const all = member(from, "conditions");
-  const found = Array.isArray(all) ? all.find((it: Json) => member(it, "type") === type) : undefined;
+  const found = listAt(from, "conditions").find((it) => member(it, "type") === type);
   if (!isObject(found)) return null;
   return found["status"] === "True" ? found : reportProblem(context, type, "is present and not True", found);
 }

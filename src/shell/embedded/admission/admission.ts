@@ -1,4 +1,12 @@
-import { isObject, type Json, type JsonList, type JsonObject, member, sameJson } from "../../../core/model/json.ts";
+import {
+  isObject,
+  type Json,
+  type JsonList,
+  type JsonObject,
+  listAt,
+  member,
+  sameJson,
+} from "../../../core/model/json.ts";
 import { kindKey } from "../../../core/model/manifest.ts";
 import { pruneAndDefault } from "../api/custom-resources.ts";
 import type { ServedKind } from "../api/kinds.ts";
@@ -147,8 +155,8 @@ function service(cluster: Cluster, next: JsonObject, live: JsonObject | null): J
 const addressOf = (serial: number): string => `10.96.${(serial >> 8) & 255}.${serial & 255}`;
 
 function withNodePorts(cluster: Cluster, ports: Json | undefined, before: Json | undefined): JsonList {
-  const old = Array.isArray(before) ? (before as JsonList) : [];
-  return (Array.isArray(ports) ? (ports as JsonList) : []).map((port) => {
+  const old = listAt(before);
+  return listAt(ports).map((port) => {
     if (!isObject(port) || Object.hasOwn(port, "nodePort")) return port;
     const same = old.find((it) => member(it, "port") === port["port"] && member(it, "protocol") === port["protocol"]);
     return { ...port, nodePort: member(same, "nodePort") ?? 30_000 + (cluster.serial() % 2_768) };

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member, memberAt, sameJson } from "../../../core/model/json.ts";
+import { isObject, type Json, type JsonObject, listAt, member, memberAt, sameJson } from "../../../core/model/json.ts";
 import { kindKey } from "../../../core/model/manifest.ts";
 import { schemaCauses } from "../api/custom-resources.ts";
 import type { ServedKind } from "../api/kinds.ts";
@@ -61,11 +61,6 @@ function finalizerCauses(object: JsonObject, live: JsonObject): readonly StatusC
   const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${added}`;
   return [{ reason: "FieldValueForbidden", message, field: "metadata.finalizers" }];
 }
-
-const listAt = (object: JsonObject, ...path: readonly string[]): readonly Json[] => {
-  const list = memberAt(object, ...path);
-  return Array.isArray(list) ? (list as readonly Json[]) : [];
-};
 
 const workloads = new Set(["apps/Deployment", "apps/StatefulSet", "apps/DaemonSet", "apps/ReplicaSet"]);
 

@@ -3,6 +3,7 @@ import {
   type Json,
   type JsonList,
   type JsonObject,
+  listAt,
   member,
   memberAt,
   sameJson,
@@ -33,7 +34,7 @@ export function customKindsOf(definition: JsonObject): readonly ServedKind[] {
   const names = member(spec, "names");
   const plural = textOf(member(names, "plural")) ?? "";
   const kind = textOf(member(names, "kind")) ?? "";
-  const versions = listOf(member(spec, "versions")).filter((it) => member(it, "served") === true);
+  const versions = listAt(spec, "versions").filter((it) => member(it, "served") === true);
   const ordered = [...versions].sort(
     (a, b) => Number(member(b, "storage") === true) - Number(member(a, "storage") === true),
   );
@@ -55,8 +56,7 @@ export function customKindsOf(definition: JsonObject): readonly ServedKind[] {
   }));
 }
 
-const listOf = (value: Json): JsonList => (Array.isArray(value) ? (value as JsonList) : []);
-const textsIn = (value: Json): readonly string[] => listOf(value).filter((it) => typeof it === "string");
+const textsIn = (value: Json): readonly string[] => listAt(value).filter((it) => typeof it === "string");
 
 function subresourcesOf(version: Json): readonly string[] {
   const subresources = member(version, "subresources");
@@ -69,7 +69,7 @@ function schemaOf(version: Json): JsonObject | null {
 }
 
 const columnsOf = (version: Json): readonly PrinterColumn[] =>
-  listOf(member(version, "additionalPrinterColumns"))
+  listAt(version, "additionalPrinterColumns")
     .filter((it) => Number(member(it, "priority") ?? 0) === 0)
     .map((it) => ({
       name: textOf(member(it, "name")) ?? "",

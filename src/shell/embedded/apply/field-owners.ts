@@ -3,8 +3,8 @@ import {
   type Json,
   type JsonList,
   type JsonObject,
+  listAt,
   member,
-  memberAt,
   sameJson,
   textOf,
 } from "../../../core/model/json.ts";
@@ -55,8 +55,7 @@ export const ownerKey = ({
 /** The owners an object records. Entries that are not Kubernetes' own form make all of them unknown. */
 export function fieldOwnersOf(object: JsonObject): FieldOwners {
   const owners: FieldOwners = new Map();
-  const entries = memberAt(object, "metadata", "managedFields");
-  for (const entry of Array.isArray(entries) ? (entries as JsonList) : []) {
+  for (const entry of listAt(object, "metadata", "managedFields")) {
     const owner = ownerOf(entry);
     if (owner === null) return new Map();
     owners.set(ownerKey(owner), owner);

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonList, type JsonObject, sameJson } from "../../../core/model/json.ts";
+import { isObject, type Json, type JsonList, type JsonObject, listAt, sameJson } from "../../../core/model/json.ts";
 import { elementOf, isDeclared, isLeaf, memberShape, type Shape } from "../api/shape.ts";
 import { StatusError } from "../api/status.ts";
 import { type FieldSet, fieldsBelow, hasField, isEmpty, leafField, nodeOf } from "./field-set.ts";
@@ -127,7 +127,7 @@ function walk(before: Json | undefined, after: Json | undefined, shape: Shape): 
     return sameJson(before, after) ? null : { added: null, modified: leafField, removed: null };
   }
   const below = Array.isArray(present)
-    ? walkLists(listOf(before), listOf(after), shape)
+    ? walkLists(listAt(before), listAt(after), shape)
     : walkObjects(objectOf(before), objectOf(after), shape);
   return {
     added: nodeOf(before === undefined, below.added),
@@ -146,7 +146,6 @@ const isBare = (value: Json | undefined): boolean =>
   (isObject(value) && isEmptyObject(value));
 
 const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
-const listOf = (value: Json | undefined): JsonList => (Array.isArray(value) ? (value as JsonList) : []);
 
 type Growing = { readonly [set in keyof Comparison]: Record<string, FieldSet> };
 

@@ -1,5 +1,5 @@
 import jsonPatch, { type Operation } from "fast-json-patch";
-import { isObject, type Json, type JsonList, type JsonObject, sameJson } from "../../../core/model/json.ts";
+import { isObject, type Json, type JsonList, type JsonObject, listAt, sameJson } from "../../../core/model/json.ts";
 import { memberShape, type Shape } from "../api/shape.ts";
 import { statusError } from "../api/status.ts";
 
@@ -38,7 +38,7 @@ export function strategicPatch(target: Json, patch: Json, shape: Shape): Json {
     if (key === directive || key === "$retainKeys" || key.startsWith(orderPrefix)) continue;
     if (key.startsWith(deletePrefix)) {
       const name = key.slice(deletePrefix.length);
-      out[name] = listOf(out[name]).filter((it) => !listOf(value).some((gone) => sameJson(gone, it)));
+      out[name] = listAt(out[name]).filter((it) => !listAt(value).some((gone) => sameJson(gone, it)));
     } else if (value === null) delete out[key];
     else {
       const order = patch[orderPrefix + key];
@@ -55,9 +55,9 @@ export function strategicPatch(target: Json, patch: Json, shape: Shape): Json {
 function strategicMember(target: Json, patch: Json, shape: Shape, order: Json | undefined): Json {
   if (isObject(patch)) return patch[directive] === "delete" ? null : strategicPatch(target, patch, shape);
   if (!Array.isArray(patch)) return patch;
-  if (shape.kind === "set") return [...new Set([...listOf(target), ...(patch as JsonList)])];
+  if (shape.kind === "set") return [...new Set([...listAt(target), ...(patch as JsonList)])];
   const key = mergeKeyOf(shape);
-  return key === null ? (patch as JsonList) : strategicList(listOf(target), patch as JsonList, key, shape, order);
+  return key === null ? (patch as JsonList) : strategicList(listAt(target), patch as JsonList, key, shape, order);
 }
 
 /** The one key by which a strategic patch tells items apart, where server-side apply may use two. */
@@ -86,8 +86,6 @@ function strategicList(live: JsonList, patch: JsonList, key: string, shape: Shap
   }
   return [...ids, ...left, ...right].map((it) => merged.get(it) ?? before.get(it) ?? null);
 }
-
-const listOf = (value: Json | undefined): JsonList => (Array.isArray(value) ? (value as JsonList) : []);
 
 function without(object: JsonObject, key: string): JsonObject {
   const { [key]: _, ...rest } = object;

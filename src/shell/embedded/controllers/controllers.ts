@@ -1,4 +1,12 @@
-import { isObject, type Json, type JsonList, type JsonObject, memberAt, sameJson } from "../../../core/model/json.ts";
+import {
+  isObject,
+  type Json,
+  type JsonList,
+  type JsonObject,
+  listAt,
+  memberAt,
+  sameJson,
+} from "../../../core/model/json.ts";
 import { apiVersionOf, kindKey } from "../../../core/model/manifest.ts";
 import { customKindsOf } from "../api/custom-resources.ts";
 import type { ServedKind } from "../api/kinds.ts";
@@ -49,8 +57,7 @@ function continueDeletion(cluster: Cluster, kind: ServedKind, object: JsonObject
     cluster.after(cluster.availableAfterMs, () => emptyNamespace(cluster, objectName(object)));
     return;
   }
-  const finalizers = memberAt(object, "metadata", "finalizers");
-  const held = Array.isArray(finalizers) ? (finalizers as JsonList) : [];
+  const held = listAt(object, "metadata", "finalizers");
   if (held.includes("foregroundDeletion") || held.includes("orphan")) {
     cluster.after(0, () => propagateDeletion(cluster, kind, object));
   }
@@ -242,10 +249,8 @@ function updateDisruptionBudget(cluster: Cluster, kind: ServedKind, live: JsonOb
 /** Serves what a definition defines, and says so. */
 function establishDefinition(cluster: Cluster, kind: ServedKind, live: JsonObject): void {
   cluster.kinds.define(objectName(live), customKindsOf(live));
-  const versions = memberAt(live, "spec", "versions");
-  const stored = (Array.isArray(versions) ? (versions as JsonList) : []).find((it) => memberAt(it, "storage") === true);
-  const before = memberAt(live, "status", "conditions");
-  if (Array.isArray(before) && before.length > 0) return;
+  const stored = listAt(live, "spec", "versions").find((it) => memberAt(it, "storage") === true);
+  if (listAt(live, "status", "conditions").length > 0) return;
   const condition = (type: string, reason: string, message: string): JsonObject => ({
     type,
     status: "True",

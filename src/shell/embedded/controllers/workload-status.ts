@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import {
   canonicalJson,
   isObject,
-  type Json,
   type JsonList,
   type JsonObject,
+  listAt,
   member,
   memberAt,
   sameJson,
@@ -21,10 +21,7 @@ type SimulatedOutcome = "runs" | "broken" | "crash";
 /** `broken` never becomes available; `crash` is reported as failed once its deadline has passed. */
 export function simulatedOutcomeOf(object: JsonObject): SimulatedOutcome {
   const template = memberAt(object, "spec", "template", "spec") ?? memberAt(object, "spec");
-  const containers = member(template, "containers");
-  const images = (Array.isArray(containers) ? (containers as JsonList) : []).map((it) =>
-    String(member(it, "image") ?? ""),
-  );
+  const images = listAt(template, "containers").map((it) => String(member(it, "image") ?? ""));
   if (images.some((it) => it.includes("crash"))) return "crash";
   return images.some((it) => it.includes("broken")) ? "broken" : "runs";
 }
@@ -35,13 +32,9 @@ export const isWorkload = (kind: ServedKind): boolean => statuses.has(kindKey(ki
 /** Whether a Job has ended, one way or the other: whatever changes about it, it does not start again. */
 export function isFinished(object: JsonObject): boolean {
   const status = member(object, "status");
-  return member(status, "completionTime") !== null || isFailedJob(status);
+  const isFailed = listAt(status, "conditions").some((it) => member(it, "type") === "Failed");
+  return isFailed || member(status, "completionTime") !== null;
 }
-
-const isFailedJob = (status: Json): boolean => {
-  const conditions = member(status, "conditions");
-  return Array.isArray(conditions) && (conditions as JsonList).some((it) => member(it, "type") === "Failed");
-};
 
 interface Moment {
   readonly progress: WorkloadProgress;
@@ -142,8 +135,7 @@ interface Claim {
 
 /** Conditions that keep the moment of their last transition; updated only where they say something new. */
 function conditions(object: JsonObject, { time }: Moment, claims: readonly Claim[]): JsonList {
-  const before = memberAt(object, "status", "conditions");
-  const old = Array.isArray(before) ? (before as JsonList) : [];
+  const old = listAt(object, "status", "conditions");
   return claims.map(({ type, status, reason, message }) => {
     const last = old.find((it) => member(it, "type") === type);
     const said = { type, status: status ? "True" : "False", reason, message };

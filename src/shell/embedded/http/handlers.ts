@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, member, memberAt, textOf } from "../../../core/model/json.ts";
+import { isObject, type JsonObject, listAt, member, memberAt, textOf } from "../../../core/model/json.ts";
 import { forbidden, invalid, statusError } from "../api/status.ts";
 import { deleteObject, finalizeNamespace } from "../registry/deletion.ts";
 import { list, watch } from "../registry/list-watch.ts";
@@ -215,11 +215,8 @@ function serveObject(cluster: Cluster, target: RequestTarget, request: ServerReq
 function finalize(cluster: Cluster, target: RequestTarget, request: ServerRequest): HttpResponse {
   if (request.method !== "PUT") throw notAllowed();
   requireWritable(cluster, target, "update");
-  const finalizers = memberAt(parseBody(request.body), "spec", "finalizers");
-  return jsonResponse(
-    200,
-    finalizeNamespace(cluster, read(cluster, target), Array.isArray(finalizers) ? finalizers : []),
-  );
+  const finalizers = listAt(parseBody(request.body), "spec", "finalizers");
+  return jsonResponse(200, finalizeNamespace(cluster, read(cluster, target), finalizers));
 }
 
 const patchTypes: Readonly<Record<string, PatchType>> = {

@@ -1,4 +1,4 @@
-import { type Json, type JsonList, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import { type Json, type JsonList, type JsonObject, listAt, memberAt, textOf } from "../../../core/model/json.ts";
 import { groupVersionOf } from "../../../core/model/manifest.ts";
 import type { ServedKind } from "../api/kinds.ts";
 import { conflict, successStatus } from "../api/status.ts";
@@ -82,7 +82,7 @@ export function removeFinalizers(
   finalizers: readonly string[],
 ): void {
   const { finalizers: before, ...metadata } = live["metadata"] as JsonObject;
-  const rest = (Array.isArray(before) ? (before as JsonList) : []).filter((it) => !finalizers.includes(String(it)));
+  const rest = listAt(before).filter((it) => !finalizers.includes(String(it)));
   const next = { ...live, metadata: { ...metadata, ...(rest.length === 0 ? {} : { finalizers: rest }) } };
   storeOrDelete(cluster, kind, next);
 }
@@ -189,8 +189,3 @@ function removeOwner(cluster: Cluster, kind: ServedKind, object: JsonObject, uid
     metadata: { ...metadata, ...(rest.length === 0 ? {} : { ownerReferences: rest }) },
   });
 }
-
-const listAt = (object: JsonObject, ...path: readonly string[]): JsonList => {
-  const list = memberAt(object, ...path);
-  return Array.isArray(list) ? (list as JsonList) : [];
-};

@@ -1,5 +1,5 @@
 import { type ForeignObjects, maxForeignObjects } from "../../../core/model/deletion.ts";
-import { type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import { type Json, type JsonObject, listAt, memberAt, textOf } from "../../../core/model/json.ts";
 import { groupVersionOf, kindKey, objectKey } from "../../../core/model/manifest.ts";
 import { compareText } from "../../../core/model/value.ts";
 import { type Client, metadataListOnly } from "../client/client.ts";
@@ -103,8 +103,7 @@ async function heldOf(
   return listing.items.flatMap((item): readonly Held[] => {
     const name = textOf(memberAt(item, "metadata", "name")) ?? "";
     if (memberAt(item, "metadata", "deletionTimestamp") !== null || isKubernetesOwn(resource, name, item)) return [];
-    const references = memberAt(item, "metadata", "ownerReferences");
-    const owners = (Array.isArray(references) ? references : []).map(ownerOf);
+    const owners = listAt(item, "metadata", "ownerReferences").map(ownerOf);
     const space = textOf(memberAt(item, "metadata", "namespace"));
     return [{ uid: textOf(memberAt(item, "metadata", "uid")) ?? "", owners, resource, namespace: space, name }];
   });
@@ -131,8 +130,7 @@ const endpointKinds: ReadonlySet<string> = new Set(["/Endpoints", "discovery.k8s
 
 /** Whether Kubernetes' own controllers wrote an object, and nobody else. */
 function isOfController(item: JsonObject): boolean {
-  const fields = memberAt(item, "metadata", "managedFields");
-  const managers = (Array.isArray(fields) ? fields : []).map((it: Json) => textOf(memberAt(it, "manager")));
+  const managers = listAt(item, "metadata", "managedFields").map((it) => textOf(memberAt(it, "manager")));
   return managers.length > 0 && managers.every((it) => it === "kube-controller-manager");
 }
 

@@ -4,7 +4,7 @@ import { mayBeAdopted } from "../../../core/apply/takeover.ts";
 import { removeOrder } from "../../../core/apply/waves.ts";
 import { type ForeignObject, type ForeignObjects, maxForeignObjects } from "../../../core/model/deletion.ts";
 import type { FailureCode, InventoryEntry } from "../../../core/model/inventory.ts";
-import { type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import { type JsonObject, listAt, memberAt, textOf } from "../../../core/model/json.ts";
 import { kindKey, objectKey, objectText } from "../../../core/model/manifest.ts";
 import { fieldManager } from "../../../core/model/names.ts";
 import { jsonPatch } from "../client/client.ts";
@@ -248,8 +248,7 @@ function isLater(live: JsonObject, { actions }: ApplyContext, { action }: Remova
 }
 
 function terminating(entry: InventoryEntry, live: JsonObject): TaskResult {
-  const listed = memberAt(live, "metadata", "finalizers");
-  const finalizers = (Array.isArray(listed) ? listed : []).filter((it: Json) => typeof it === "string");
+  const finalizers = listAt(live, "metadata", "finalizers").filter((it) => typeof it === "string");
   const waits = finalizers.length === 0 ? "" : `, waits for ${finalizers.slice(0, 3).join(", ")}`;
   return { ...lingering(entry, "Terminating", `is being deleted${waits}`), effect: "none" };
 }

@@ -1,4 +1,12 @@
-import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import {
+  canonicalJson,
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  memberAt,
+  textOf,
+} from "../../../core/model/json.ts";
 import { parseBoundedJson } from "./bounded-json.ts";
 import { type Limiter, limiter, socketsPerMember } from "./concurrency.ts";
 import type { Access, AccessFailure, Connection } from "./connection.ts";
@@ -293,14 +301,14 @@ function responseOf({ status, text }: WireResponse): ApiResponse {
 }
 
 function failureOf(status: number, body: JsonObject | null): ApiFailure {
-  const causes = memberAt(body, "details", "causes");
+  const causes = listAt(body, "details", "causes").slice(0, 20);
   return {
     kind: "refused",
     status,
     reason: textOf(memberAt(body, "reason")) ?? "",
     message: textOf(memberAt(body, "message")) ?? `HTTP ${status}`,
     about: textOf(memberAt(body, "details", "kind")) ?? "",
-    causes: (Array.isArray(causes) ? causes.slice(0, 20) : []).map((it: Json) => ({
+    causes: causes.map((it) => ({
       reason: textOf(memberAt(it, "reason")) ?? "",
       field: textOf(memberAt(it, "field")) ?? "",
       message: textOf(memberAt(it, "message")) ?? "",

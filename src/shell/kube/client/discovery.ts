@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import { isObject, type JsonObject, listAt, memberAt, textOf } from "../../../core/model/json.ts";
 import type { ObjectId, VersionedId } from "../../../core/model/manifest.ts";
 import type { Client } from "./client.ts";
 import { MemberUnreachable } from "./member-unreachable.ts";
@@ -157,10 +157,6 @@ function classicOf(item: JsonObject, group: string, version: string): readonly A
   return [{ group, version, kind, plural, namespaced: item["namespaced"] === true, verbs: textsAt(item, "verbs") }];
 }
 
-const listAt = (value: JsonObject, key: string): readonly Json[] => {
-  const list = value[key];
-  return Array.isArray(list) ? (list as readonly Json[]) : [];
-};
 const objectsAt = (value: JsonObject, key: string): readonly JsonObject[] => listAt(value, key).filter(isObject);
 const textsAt = (value: JsonObject, key: string): readonly string[] =>
   listAt(value, key).filter((it): it is string => typeof it === "string");

@@ -1,4 +1,12 @@
-import { canonicalJson, isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import {
+  canonicalJson,
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  memberAt,
+  textOf,
+} from "../../../core/model/json.ts";
 import { MemberUnreachable } from "./member-unreachable.ts";
 
 /** A credential plugin as a kubeconfig names it (`users[].user.exec`). */
@@ -57,12 +65,13 @@ export function execPluginOf(exec: Json): ExecPlugin {
     throw credentialFailure("the exec plugin in the kubeconfig needs a terminal (interactiveMode Always)");
   if (mode !== "Never" && mode !== "IfAvailable")
     throw credentialFailure("the exec plugin in the kubeconfig needs interactiveMode Never or IfAvailable");
-  const [args, env] = [memberAt(exec, "args"), memberAt(exec, "env")];
-  const pairs = (Array.isArray(env) ? env : []).filter(isObject).map((it) => [it["name"], it["value"]] as const);
+  const pairs = listAt(exec, "env")
+    .filter(isObject)
+    .map((it) => [it["name"], it["value"]] as const);
   return {
     apiVersion,
     command,
-    args: Array.isArray(args) ? args.map(String) : [],
+    args: listAt(exec, "args").map(String),
     env: Object.fromEntries(
       pairs.filter((it): it is readonly [string, string] => it.every((part) => textOf(part) !== null)),
     ),

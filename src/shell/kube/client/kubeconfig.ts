@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import path from "node:path";
 import type { KubeConfig, User } from "@kubernetes/client-node";
 import { parse } from "yaml";
-import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import { isObject, type Json, type JsonObject, listAt, memberAt, textOf } from "../../../core/model/json.ts";
 import { isBounded } from "../../../core/yaml/compose.ts";
 import { Fault } from "../../reconcile/fault.ts";
 import {
@@ -138,7 +138,7 @@ function asKubeconfig(text: string): JsonObject {
 }
 
 const named = (list: Json | undefined, name: string): Json =>
-  (Array.isArray(list) ? list : []).find((it) => memberAt(it, "name") === name) ?? null;
+  listAt(list).find((it) => memberAt(it, "name") === name) ?? null;
 
 /** `tokenFile`, and a plugin's path beside the kubeconfig: the library knows neither. */
 function asKubectlReads(user: User, folder: string, raw: Json): User {
@@ -154,7 +154,7 @@ function asKubectlReads(user: User, folder: string, raw: Json): User {
 
 function execConfigOf(cluster: Json): Json {
   const extensions = memberAt(cluster, "cluster", "extensions");
-  return memberAt(named(Array.isArray(extensions) ? extensions : [], "client.authentication.k8s.io/exec"), "extension");
+  return memberAt(named(extensions, "client.authentication.k8s.io/exec"), "extension");
 }
 
 /** As kubectl merges: the first of a name wins. */

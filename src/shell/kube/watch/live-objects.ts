@@ -1,7 +1,7 @@
 import { liveFingerprint } from "../../../core/apply/fingerprint.ts";
 import { healthOf } from "../../../core/health/health.ts";
 import type { Inventory, InventoryEntry } from "../../../core/model/inventory.ts";
-import { type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import { type Json, type JsonObject, listAt, memberAt, textOf } from "../../../core/model/json.ts";
 import {
   apiVersionOf,
   idOf,
@@ -73,7 +73,7 @@ function reduced(live: JsonObject): LiveObject {
 /** The field manager other than us that wrote last, not counting writers of subresources. */
 function rivalIn(managedFields: Json): string | null {
   let last: { readonly time: string; readonly name: string } | null = null;
-  for (const it of Array.isArray(managedFields) ? (managedFields as readonly Json[]) : []) {
+  for (const it of listAt(managedFields)) {
     const [name, time] = [textOf(memberAt(it, "manager")), textOf(memberAt(it, "time")) ?? ""];
     if (name === null || name === fieldManager || (memberAt(it, "subresource") ?? "") !== "") continue;
     if (last === null || time >= last.time) last = { time, name: name.slice(0, 128) };
