@@ -25,10 +25,8 @@ export interface FoundDocument extends TextFile {
 }
 
 /**
- * Every document that defines the object, wherever it stands: kinds decide, not paths
- * (`intent/README.md#which-document-is-in-force`).
- *
- * A file that cannot be read as YAML defines nothing here; `validate` says what is wrong with it.
+ * Every document that defines the object: kinds decide, not paths (`intent/README.md#which-document-is-in-force`). A
+ * file that is no YAML defines nothing here; `validate` says what is wrong with it.
  */
 export function documentsOf(files: readonly TextFile[], wanted: WantedDocument): readonly FoundDocument[] {
   return files

@@ -36,11 +36,9 @@ export interface LiveComparison {
 }
 
 /**
- * What has to be written on a member so that it carries its binding's target and nothing of earlier targets. Null when
- * nothing has to be.
- *
- * Objects are removed only once everything that is wanted is applied (`apply/README.md#c-11`, `#c-33`). Only what the
- * inventory lists can be removed (`plan/README.md#d-1`); what no binding explains stays (`#d-7`).
+ * What has to be written on a member so that it carries its binding's target and nothing else; null when nothing has to
+ * be. Objects are removed only once everything wanted is applied (`apply/README.md#c-11`, `#c-33`), and only what the
+ * inventory lists (`plan/README.md#d-1`); what no binding explains stays (`#d-7`).
  */
 export function placementActions(comparison: LiveComparison): PlacementActions | null {
   const { binding, member, placement, applyStrategy } = comparison;

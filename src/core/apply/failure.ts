@@ -18,11 +18,9 @@ const pauseAfter = (attempts: number): DurationMs =>
   Math.min(seconds(5) * 2 ** Math.min(attempts - 1, 30), maxRetryDelay) as DurationMs;
 
 /**
- * Says that a member serves a kind in another scope than the repository takes it to have; null where they agree.
- *
- * What is protected, and what an approval was given for, is told by an object's namespace. Written through the member's
- * path it would land elsewhere, in no namespace at all, and could never be found again under its name
- * (`trust/README.md#t-42`).
+ * Says that a member serves a kind in another scope than the repository takes it to have; null where they agree. What
+ * is protected or approved is told by an object's namespace: written elsewhere, it could never be found again under its
+ * name (`trust/README.md#t-42`).
  */
 export function scopeMismatch(served: { readonly namespaced: boolean }, { kind, namespace }: ObjectId): Failure | null {
   if (served.namespaced === (namespace !== null)) return null;

@@ -73,10 +73,8 @@ export const isWriteOf = (
 const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 /**
- * The JSON patch that removes our mark and our field ownership from an object and leaves the rest.
- *
- * Applying an empty manifest instead would delete every field that only we own. The patch contains the resourceVersion
- * that was read, and applies to no other.
+ * The JSON patch that takes our mark and field ownership off an object of the resourceVersion that was read. Applying
+ * an empty manifest instead would delete every field that only we own.
  */
 export function unmarkPatch(live: Manifest, manager: string): readonly JsonObject[] {
   const metadata = asObject(live["metadata"]);

@@ -21,11 +21,9 @@ interface AuditCounts {
 }
 
 /**
- * Judges one commit of the state branch again: `world` is what its writer saw of the source branch, on top of the
- * ledger before; `after` is what it wrote (`trust/README.md#t-23`).
- *
- * By the planner's rules where they need nothing from members, and by the second opinion that every plan has to pass.
- * Nothing in `after` is trusted.
+ * Judges one commit of the state branch again (`trust/README.md#t-23`): `world` is what its writer saw, on top of the
+ * ledger before; nothing in `after`, which it wrote, is trusted. By the planner's rules where they need nothing from
+ * members, and by the second opinion that every plan has to pass.
  */
 export function auditStep(world: World, after: Ledger): readonly AuditFinding[] {
   const before = world.ledger;

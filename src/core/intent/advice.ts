@@ -18,9 +18,8 @@ type AdviceContext = Pick<
 >;
 
 /**
- * Problems that only the whole repository shows: unknown names, overrides without effect, runs that cannot begin.
- *
- * They keep no document from being used: how a run or an eviction ends, errors included, the reconciler decides.
+ * Problems that only the whole repository shows: unknown names, overrides without effect, runs that cannot begin. They
+ * keep no document from being used: how a run or an eviction ends, the reconciler decides.
  */
 export function adviceOn(context: AdviceContext, versions: DocumentVersions): readonly Problem[] {
   const problems: Problem[] = [];

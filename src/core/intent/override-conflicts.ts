@@ -17,11 +17,9 @@ type OverrideVersion = DocumentVersion & { readonly content: { readonly kind: "o
 const isOverride = (version: DocumentVersion): version is OverrideVersion => version.content.kind === "override";
 
 /**
- * Takes out overrides that would change one object for one placement: `intent/README.md#v-cro-07`,
- * `render/README.md#c-21`.
- *
- * An override without a placement is for every placement, so it conflicts with any other of its object. A commit has no
- * order: all of them fall back to what was accepted, which has no conflicts.
+ * Takes out overrides that would change one object for one placement (`intent/README.md#v-cro-07`,
+ * `render/README.md#c-21`); one without a placement is for every placement. A commit has no order: all of them fall
+ * back to what was accepted.
  */
 export function withoutConflicts(
   resolved: DocumentVersions,

@@ -155,9 +155,8 @@ export function evictionAdvice(
 }
 
 /**
- * `intent/README.md#v-pdb-03` … `#v-pdb-05`: for PickAll only a number of clusters that stay available is a bound.
- *
- * A budget that does not suit its placement stays in force and allows no eviction: otherwise nothing would be protected.
+ * `intent/README.md#v-pdb-03` … `#v-pdb-05`: for PickAll only a number of clusters that stay available is a bound. A
+ * budget that does not suit its placement stays in force and allows no eviction.
  */
 export function budgetAdvice(
   { placement: key, bound, limit }: Omit<DisruptionBudget, "source">,

@@ -37,10 +37,8 @@ const notAConfirmation = [
 ] as const;
 
 /**
- * Approvals, in the order of their paths: files under `approvals/` with one document each.
- *
- * An unusable one affects only itself, and its earlier version does not stay in force: an approval that was changed or
- * removed allows nothing.
+ * Approvals, by path: files under `approvals/` with one document each. An unusable one affects only itself, and no
+ * earlier version stays in force: an approval that was changed or removed allows nothing.
  */
 export function approvalsIn(files: readonly SourceFile[]): {
   readonly approvals: readonly ApprovalFile[];
@@ -79,10 +77,8 @@ const notAnApproval = (path: string): Problem =>
   ]);
 
 /**
- * The trust file of a commit, and what is wrong with `trust/`.
- *
- * An unusable file still counts, without a trust: it closes every gate. Whether it may come into force is decided in
- * `core/trust`. The same file (`===`) gives the same result (`===`).
+ * The trust file of a commit and what is wrong with `trust/`; the same file gives the same result (`===`). An unusable
+ * one counts, without a trust: it closes every gate. `core/trust` decides whether it comes into force.
  */
 export function trustFileIn(files: readonly SourceFile[]): {
   readonly trust: TrustFile | null;

@@ -72,9 +72,8 @@ interface Written extends Heading {
 const approvalRequestCodec = documentOf<object>({ kind: "ApprovalRequest" }, {});
 
 /**
- * The text of `approvals/<name>.yaml`: KubeFleet's approval request with its status (`trust/README.md#the-request`).
- *
- * Output, never read back: nobody approves by writing a condition here. An answer names the digest in the annotation.
+ * The text of `approvals/<name>.yaml` (`trust/README.md#the-request`). Never read back: nobody approves by writing a
+ * condition here. An answer names the digest in the annotation.
  */
 function requestText({ request, ...heading }: Written): string {
   const { digest, nonce, rules, authors, approval } = request;

@@ -242,10 +242,8 @@ const runEnd = objectOf(
 );
 
 /**
- * `run.yaml`: KubeFleet's update run with its status (`status/README.md#update-runs`).
- *
- * The status is the record, as far as KubeFleet has fields: times of clusters and tasks are those of their conditions. One
- * annotation holds the rest. Nothing stands twice.
+ * KubeFleet's update run with its status (`status/README.md#update-runs`), which is the record as far as it has fields:
+ * times of clusters and tasks are those of their conditions. One annotation holds the rest.
  */
 export const runCodec = documentOf<RunHead, WrittenRun>(
   {

@@ -101,10 +101,9 @@ export const resourceSnapshotText = (record: PlacementRecord, it: ResourceSnapsh
   );
 
 /**
- * The files that keep a snapshot's blobs reachable, by the paths they had in the source.
- *
- * Two versions of one file can meet in a snapshot, where one of its objects is held at an earlier one; and what is a
- * file in one version may be a folder in another. A blob that finds its place taken stands under `.held/` by its id.
+ * The files that keep a snapshot's blobs reachable, by their paths in the source. Where an object is held at an earlier
+ * version, two files may want one place, or a file a folder's: a blob that finds its place taken stands under `.held/`
+ * by its id.
  */
 export function snapshotFiles(placement: PlacementKey, snapshot: ResourceSnapshot): ReadonlyMap<string, BlobId> {
   const folder = snapshotFilesFolder(placement, snapshot.index);

@@ -9,11 +9,8 @@ import type { UpdateRun, UpdateStrategy } from "./update-run.ts";
 import type { BlobId, ClusterName, Commit, Digest, Instant } from "./value.ts";
 
 /**
- * Verified facts about the commits of the source (`trust/README.md#what-counts`): established by `shell/signature`,
- * judged by `core/trust`.
- *
- * It holds all commits between the head and any commit that a decision looks back to. What is missing is unknown, and
- * never counts.
+ * Verified facts about the source's commits (`trust/README.md#what-counts`), by `shell/signature`, judged by
+ * `core/trust`: all between the head and any commit that a decision looks back to. What is missing never counts.
  */
 export interface History {
   /** The newest of `commits`. */

@@ -200,10 +200,8 @@ const kinds = [
 const ranks: ReadonlyMap<string, number> = new Map(kinds.map((kind, rank) => [kind, rank]));
 
 /**
- * Sorts selected objects into KubeFleet's order of selection: hashes and snapshots use it, applying does not.
- *
- * Kinds are compared by name alone, without group; ties compare joined texts, so `a-b/c` comes before `a/z`
- * (`render/README.md#the-order-of-what-is-selected`, `#l13`, `#l14`).
+ * KubeFleet's order of selection, for hashes and snapshots, not for applying: by kind without group, ties by joined
+ * texts, so `a-b/c` comes before `a/z` (`render/README.md#the-order-of-what-is-selected`, `#l13`, `#l14`).
  */
 export function inSelectionOrder<T extends { readonly id: VersionedId }>(objects: readonly T[]): readonly T[] {
   return objects

@@ -130,11 +130,9 @@ const isFor = (shared: Shared, { overrides, scopes }: RenderInput): boolean =>
   shared.scopes === scopes && shared.overrides.every((it, at) => it === overrides[at]);
 
 /**
- * A Secret with `stringData` moved into `data`, as the API server would store it; any other manifest unchanged (`===`).
- *
- * The server never returns `stringData`, so a Secret sent with it could not be compared with the live one
- * (`apply/README.md#c-16`). Where a value is not a string nothing is moved: the server refuses such a Secret and says
- * why.
+ * A Secret with `stringData` moved into `data`, as the server stores it, which never returns `stringData`: so it can be
+ * compared (`apply/README.md#c-16`). Unchanged (`===`) is any other manifest, and a Secret with a value that is not a
+ * string: the server refuses it and says why.
  */
 function foldStringData(manifest: Manifest): Manifest {
   if (manifest["kind"] !== "Secret" || manifest["apiVersion"] !== "v1") return manifest;

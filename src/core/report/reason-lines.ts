@@ -10,10 +10,8 @@ import { reasonText, weightOf } from "./reason-text.ts";
 export type WeighReason = typeof weightOf;
 
 /**
- * Reasons for people: stuck ones first, then waiting ones, then notices. Answers that do not count are listed when they
- * are new, and only counted afterwards.
- *
- * What is only foretold has no recorded request that could be shown.
+ * Reasons for people: stuck, waiting, then notices. Answers that do not count are listed when they are new, and only
+ * counted afterwards. What is only foretold has no recorded request to show.
  */
 export function reasonLines(
   reasons: readonly Reason[],

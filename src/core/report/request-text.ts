@@ -214,9 +214,8 @@ export function standingLines(ask: ApprovalRequest, ledger: Ledger, now: Instant
 }
 
 /**
- * The answers to a request, and those at its paths that do not count.
- *
- * Answers accepted before there was a trust file are left out: the request says that it was granted.
+ * The answers to a request, and those at its paths that do not count; none from before there was a trust file: the
+ * request says that it was granted.
  */
 export function answerLines(ask: ApprovalRequest, { answers }: Pick<Ledger, "answers">): readonly string[] {
   const accepted = new Set(ask.request.approval?.by.map((it) => it.path));

@@ -31,10 +31,8 @@ export function runVerdicts(run: RunRecord, waits: readonly RunWait[]): readonly
 }
 
 /**
- * The conditions of one stage, by its index in the plan: Progressing, Succeeded.
- *
- * Only the current stage waits or is stopped; later ones have none. A run that fails takes its current stage with it if
- * that had started.
+ * The conditions of one stage, by its index in the plan: Progressing, Succeeded. Only the current stage waits, is
+ * stopped, or, if it had started, fails with its run; later ones have none.
  */
 export function stageVerdicts(run: RunRecord, at: number, waits: readonly RunWait[]): readonly Verdict[] {
   const progress = run.stages[at];

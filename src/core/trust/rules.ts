@@ -22,9 +22,8 @@ export const stageRules = (
   trust.approvals.filter((it) => matchesAnyPattern(it.placements, placement) && matchesAnyPattern(it.stages, stage));
 
 /**
- * Why a rule does not accept an answer; null when it does (`trust/README.md#step-7`, `#step-8` and `#step-10`).
- *
- * Rejections and revocations need neither four eyes nor a deadline: stopping a rollout is safe.
+ * Why a rule does not accept an answer; null when it does (`trust/README.md#step-7`, `#step-8`, `#step-10`). Rejections
+ * and revocations need neither four eyes nor a deadline: stopping a rollout is safe.
  */
 export function objectionOf(
   rule: ApprovalRule,

@@ -22,10 +22,8 @@ interface SignerContext {
 }
 
 /**
- * Which principal made a signature, or why it does not count (`trust/README.md#step-5` and `#step-6`).
- *
- * A listed key stands for its owner; another one for whom its certificate names, if the authority is listed for them. A
- * revoked key or authority never counts.
+ * Which principal made a signature, or why it does not count (`trust/README.md#step-5`, `#step-6`): a listed key's
+ * owner, or whom a certificate of an authority names that is listed for them. Nothing revoked ever counts.
  */
 export function signerOf(fact: SignatureFact, context: SignerContext): Signer | Denial {
   switch (fact.kind) {

@@ -10,11 +10,9 @@ export interface ForgeAddress {
 }
 
 /**
- * Reads what `--forge` was given: the address of the repository's page, such as `https://git.example.com/team/fleet`; or
- * says in words what is wrong with it.
- *
- * github.com speaks GitHub's API, and so does whatever is written `github+https://…` (GitHub Enterprise Server); all
- * others speak Gitea's and Forgejo's. Only https, and http to this machine: a token goes along.
+ * Reads the address of the repository's page that `--forge` was given, or says what is wrong with it: https only, or
+ * http to this machine, since a token goes along. github.com and `github+https://…` (GitHub Enterprise Server) speak
+ * GitHub's API, all others Gitea's and Forgejo's.
  */
 export function forgeAddressOf(text: string): ForgeAddress | string {
   const isGitHub = text.startsWith("github+");

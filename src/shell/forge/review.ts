@@ -24,11 +24,8 @@ interface ReviewContext {
 class NoReview extends Error {}
 
 /**
- * Finds the reviews that are all of `trust/README.md#merged-pull-requests`, or says which of it is missing and what to
- * do.
- *
- * The pull request is the one whose merge git itself shows to have brought the file; what the forge adds is who looked
- * at it. Who merged it does not matter.
+ * Finds the reviews that are all of `trust/README.md#merged-pull-requests`, or says what is missing and what to do. Git
+ * itself shows whose merge brought the file; the forge adds who looked at it, whoever merged it.
  */
 export async function findReviews(question: ReviewQuestion, context: ReviewContext): Promise<ForgeFinding> {
   try {

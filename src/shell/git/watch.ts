@@ -39,10 +39,8 @@ export async function watchRepository(gitDir: string, onChange: () => void, sign
 }
 
 /**
- * One watcher of chokidar's.
- *
- * `persistent: false`, or watchers of one path would share a handle that outlives them and stays with a folder that is
- * gone; `atomic: false`, or removals would be told late or, when the name comes back, not at all.
+ * One watcher of chokidar's; not `persistent`, or watchers of one path would share a handle that outlives them; not
+ * `atomic`, or removals would be told late or, when the name comes back, not at all.
  */
 function look(gitDir: string, onEvent: () => void): FSWatcher {
   const ignored = (path: string): boolean => isIdle(relative(gitDir, path));

@@ -22,11 +22,8 @@ export interface CommitWalker {
 }
 
 /**
- * Walks back from `head`. Where the head of the last time is among the ancestors, what it had is not walked again: what
- * is new comes on top of it.
- *
- * A base that the head does not have, as after a rewrite that an operator accepted, bounds nothing: then it is all that
- * the head has.
+ * Walks back from `head`; where the last head is among the ancestors, only what is new is walked. A base that the head
+ * does not have, as after an accepted rewrite, bounds nothing: then it is all that the head has.
  */
 export function newCommitWalker(
   repository: Repository,

@@ -53,10 +53,8 @@ export const restAfter = ({ spent }: Passed): DurationMs =>
   Math.min(Math.max(spent.decide + spent.commit, minRest), maxRest) as DurationMs;
 
 /**
- * Repeats passes until one neither commits nor acts, then commits the news that is left (`src/README.md#one-pass`). A
- * run that waits commits news at the daemon's pace, and is woken as the daemon is.
- *
- * What failed is tried at once in the first pass and not again before its time: a run must end.
+ * Repeats passes until one neither commits nor acts (`src/README.md#one-pass`), then commits the news that is left; a
+ * run that waits does both as the daemon does. What failed is tried at once in the first pass only.
  */
 export async function runUntilSettled(ports: Ports, memory: Memory, options: SettleOptions): Promise<Settled> {
   const { wait, signal, wakeSignal, report } = options;

@@ -23,10 +23,8 @@ export interface Source {
 }
 
 /**
- * Reads the source branch at `head` into an intent.
- *
- * A head that does not descend from what was accepted, one without any file where there were some, and one that
- * programs read differently are not believed: decisions keep to what was accepted
+ * Reads the source branch at `head`. One that does not descend from what was accepted, is empty where files were, or is
+ * read differently by programs is not believed: what was accepted decides
  * (`reconcile/README.md#branches-that-are-not-as-they-were`; `plan/README.md#d-2`).
  */
 export async function readSource(

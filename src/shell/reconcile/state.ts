@@ -8,11 +8,9 @@ import type { Repository, TreeChange } from "./ports.ts";
 import { treeChangesSince } from "./repository-queries.ts";
 
 /**
- * Reads the state branch at `commit`: the ledger, and which files were accepted. Output (`rendered/`, the page) and the
- * blobs of snapshots are never read.
- *
- * On top of a state that is `known`, only what differs is read, and what is the same keeps its identity: another process
- * that decided first costs what it decided.
+ * Reads the ledger and the accepted files at `commit`, never output or snapshots' blobs. On top of a `known` state only
+ * what differs is read, and what is the same keeps its identity: another process that decided first costs what it
+ * decided.
  */
 export async function readStateBranch(
   repository: Repository,

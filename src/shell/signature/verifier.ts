@@ -12,10 +12,8 @@ import { verifySsh } from "./ssh-signature.ts";
 const longestAuthor = 200;
 
 /**
- * Verifies in this process, by nothing but the bytes it is given (`trust/README.md#what-counts`).
- *
- * What a commit says of itself is read from its bytes, once it is sure that they are the bytes of its id. Of one that
- * is refused nothing is taken over but where git walks on. Never rejects: what was not foreseen is a rejected
+ * Verifies by nothing but the bytes it is given (`trust/README.md#what-counts`), once it is sure that they are those of
+ * the id. Of a refused commit only where git walks on is taken over. Never rejects: what was not foreseen is a rejected
  * signature.
  */
 export const verifier: Verifier = {

@@ -134,9 +134,8 @@ type Reading =
   | { readonly kind: "declined"; readonly message: string; readonly fix: string };
 
 /**
- * Reads files with public keys. Each must be valid and strong; private keys are never shown.
- *
- * A file of SSH keys may hold several, a line each, as forges give them out (`https://github.com/NAME.keys`).
+ * Reads files with public keys, each valid and strong; private keys are never shown. A file of SSH keys may hold
+ * several, a line each, as forges give them out (`https://github.com/NAME.keys`).
  */
 export async function keyFiles({ key, openpgp }: KeyOptions): Promise<Reading> {
   const keys: string[] = [];

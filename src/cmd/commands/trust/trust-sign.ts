@@ -28,9 +28,8 @@ import {
 import { anchorLines, chainLines, quorumLines } from "./trust-lines.ts";
 
 /**
- * Signs the version in the work tree with the person's key, after showing what it changes.
- *
- * The signature covers the bytes there: they are shown by their meaning, not by their text.
+ * Signs the version in the work tree with the person's key, after showing what it changes. The signature covers the
+ * bytes there: they are shown by their meaning, not by their text.
  */
 export async function trustSign(options: CommitOptions, terminal: Terminal): Promise<ExitCode> {
   const { author, file } = await openTrustFile(options);

@@ -34,9 +34,8 @@ function disruptionBudgetFrom({ metadata, spec }: WrittenBudget): Omit<Disruptio
 }
 
 /**
- * Checks a budget that its schema has passed: `intent/README.md#v-pdb-01`, `#v-pdb-02`.
- *
- * KubeFleet reads one without a bound as "never"; here it is refused (`rollout/README.md#b-12`).
+ * Checks a budget (`intent/README.md#v-pdb-01`, `#v-pdb-02`). KubeFleet reads one without a bound as "never"; here it
+ * is refused (`rollout/README.md#b-12`).
  */
 function disruptionBudgetProblems(budget: WrittenBudget): FieldProblems {
   const { maxUnavailable, minAvailable } = budget.spec;

@@ -25,9 +25,8 @@ export interface KindName {
 }
 
 /**
- * A kind that is read: one file has all that is known about its documents.
- *
- * Nothing is optional: a kind without a rule says so, by {@link everythingMayChange} or {@link selectsNothing}.
+ * A kind that is read: one file has all that is known about its documents. A kind without a rule says so, by {@link
+ * everythingMayChange} or {@link selectsNothing}.
  */
 export interface ReadKind<Document, Content extends DocumentContent> {
   /** Its name, then the name of its namespaced variant if that is read as well. */

@@ -96,9 +96,8 @@ function isBase64(text: string): boolean {
 }
 
 /**
- * A manifest without what belongs to one cluster: people commit what `kubectl get -o yaml` prints.
- *
- * `render/README.md#rendering`; finalizers go as well (`#c-24`). Gives the same manifest (`===`) when there is nothing to remove.
+ * A manifest without what belongs to one cluster, as `kubectl get -o yaml` prints it, and without finalizers
+ * (`render/README.md#rendering`, `#c-24`); the same manifest (`===`) when there is nothing to remove.
  */
 export function withoutServerFields(manifest: Manifest): Manifest {
   const plain = update(without(manifest, ["status"]), "metadata", plainMetadata);

@@ -47,10 +47,8 @@ function updateRunFrom({ metadata, spec }: WrittenRun, scope: Scope): Omit<Updat
 }
 
 /**
- * Checks an update run that its schema has passed against the rules of the kind (`intent/README.md#v-ur-01` …
- * `#v-ur-03`, `#v-ur-08`).
- *
- * In v1alpha1 a name may have 127 characters, an index is required and there is no state; here all versions are the same.
+ * Checks an update run by the rules of its kind (`intent/README.md#v-ur-01` … `#v-ur-03`, `#v-ur-08`). v1alpha1's names
+ * of 127 characters, required index and missing state are not taken over: all versions are the same here.
  */
 const updateRunProblems = (run: WrittenRun): FieldProblems => [
   ...commonProblems(run, { maxName: 63 }),

@@ -102,11 +102,8 @@ function failureLimits(text: string): readonly FailureLimit[] {
 }
 
 /**
- * Checks a strategy that its schema has passed against the rules of the kind
- * (`intent/README.md#runs-and-strategies`).
- *
- * What makes KubeFleet fail a run when it begins is refused here (`rollout/README.md#b-19`,
- * `#b-20`). The fields that v1alpha1 does not have are read there too.
+ * Checks a strategy by the rules of its kind (`intent/README.md#runs-and-strategies`); what makes KubeFleet fail a run
+ * when it begins is refused here, in every version (`rollout/README.md#b-19`, `#b-20`).
  */
 function updateStrategyProblems(strategy: WrittenStrategy): FieldProblems {
   const { metadata, spec } = strategy;

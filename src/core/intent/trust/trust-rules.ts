@@ -150,10 +150,8 @@ export const normalizedFingerprint = (key: string): string => (key.startsWith("S
 const maxPrincipals = 256;
 
 /**
- * Checks principals and their keys: every key has to be valid, strong, and of one principal only
- * (`trust/README.md#the-trust-file`).
- *
- * Several principals may have the same authority, whose certificates tell them apart; it cannot be a key of its own.
+ * Checks that every key is valid, strong, and of one principal only (`trust/README.md#the-trust-file`). An authority,
+ * whose certificates tell principals apart, may be listed by several; it cannot be a key of its own.
  */
 function principalProblems(principals: Spec["principals"]): FieldProblems {
   const people = Object.entries(principals);

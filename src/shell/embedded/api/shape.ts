@@ -2,9 +2,8 @@ import { isObject, type Json, type JsonObject } from "../../../core/model/json.t
 import { StatusError } from "./status.ts";
 
 /**
- * How a value merges and who can own which part of it: the little of a schema that server-side apply asks for (KEP-555).
- *
- * `plain` is the rule: objects field by field, lists and everything else as one. The others are what departs from it.
+ * How a value merges and who can own which part of it, as server-side apply asks (KEP-555). `plain` is the rule:
+ * objects field by field, everything else as one; the others are what departs from it.
  */
 export type Shape =
   | { readonly kind: "plain" }

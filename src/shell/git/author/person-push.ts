@@ -49,11 +49,9 @@ interface Pushed {
 }
 
 /**
- * Pushes the head of the branch that is checked out. Where others were faster, it is brought onto what they pushed
- * ({@link catchUp}) and pushed again, at most three times.
- *
- * `objection` is asked before that: what speaks against it by now, with what to do. Then nothing is pushed, and our
- * commit is taken back.
+ * Pushes the head of the checked-out branch. Where others were faster, it is brought onto what they pushed ({@link
+ * catchUp}) and pushed again, at most three times, unless `objection` says by then why not: our commit is taken back
+ * then.
  */
 export async function pushHead(
   git: PersonGit,

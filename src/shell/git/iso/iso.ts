@@ -167,10 +167,8 @@ class IsoRepository implements Repository {
   }
 
   /**
-   * Whether the commit is here, fetched if need be.
-   *
-   * Our own tracking ref moves after the commit is known to be readable; isomorphic-git writes its refs before the pack
-   * arrives (`git/README.md#libraries`), so those are never looked at.
+   * Whether the commit is here, fetched if need be. Our own tracking ref moves once it is readable: isomorphic-git's
+   * refs come before the pack arrives (`git/README.md#libraries`), and are never looked at.
    */
   async #brought(branch: string, head: Commit | null): Promise<boolean> {
     if (head === null || (await this.#has(head))) return true;

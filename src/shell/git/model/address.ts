@@ -4,9 +4,8 @@ import type { SignCommit } from "./commits.ts";
 import { repositoryFault } from "./repository-fault.ts";
 
 /**
- * Where a repository is and how it is reached, with everything secret set apart.
- *
- * Invariant: neither `name` nor `url` carries a password or a token: both may stand in messages and on a command line.
+ * Where a repository is and how it is reached. Neither `name` nor `url` carries a password or a token: both may stand
+ * in messages and on a command line.
  */
 type Address = PathAddress | HttpAddress | SshAddress;
 
@@ -38,10 +37,8 @@ export interface SshAddress {
 }
 
 /**
- * Reads what `--repo` was given: a path, an http(s), ssh or file URL, or `git@host:path`.
- *
- * Refuses what git would take for an option or would run as a command (`git/README.md#b-40`). Credentials of the URL
- * win over `token`, since they are said of this repository.
+ * Reads what `--repo` was given: a path, an http(s), ssh or file URL, or `git@host:path`; never an option or a command
+ * to git (`git/README.md#b-40`). Credentials of the URL win over `token`: they are said of this repository.
  */
 export function addressOf(repo: string, token: string | null): Address {
   if (repo === "" || repo.startsWith("-") || repo.includes("\0"))

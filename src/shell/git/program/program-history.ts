@@ -28,11 +28,8 @@ interface HistorySource {
 }
 
 /**
- * Reads history through the git program: what `Repository.history` promises, with a handful of processes for thousands of
- * commits.
- *
- * Only what the objects say counts: neither replaced objects nor grafts, the edge of a shallow clone or a commit-graph
- * file have a say in who follows whom.
+ * Reads history through the git program (`Repository.history`), with a handful of processes for thousands of commits,
+ * by objects alone: no replaced objects, grafts, shallow edge or commit-graph file have a say.
  */
 export async function programHistory(
   source: HistorySource,
@@ -120,9 +117,7 @@ export async function refuseShallow(git: Git, during: string): Promise<void> {
   throw repositoryFault("RepositoryUnsupported", during, "it is a shallow clone: its history is cut off", { fix });
 }
 
-/**
- * What commits changed, by ids on the input: by mode and id alone; of a merge, what differs from every parent (`-c`).
- */
+/** How `git diff-tree` is asked: by mode and id alone; of a merge, what differs from every parent (`-c`). */
 const diffTreeArgs: readonly string[] = [
   ...["diff-tree", "--stdin", "-r", "-c", "-z", "--raw", "--no-abbrev"],
   ...["--root", "--always", "--no-renames", "--ignore-submodules=none"],

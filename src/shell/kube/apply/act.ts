@@ -24,11 +24,9 @@ import { type ClaimedAction, type InitialContext, planTasks } from "./plan-tasks
 import { removeAll } from "./remove-objects.ts";
 
 /**
- * Carries out one member's actions: claim, write, remove, record.
- *
- * The claim is written to the member's inventory before any object is touched, and the result after: whenever this is
- * interrupted, the inventory is a superset of what is live, and the next pass continues from there (`kube/README.md#acting`).
- * Never rejects.
+ * Carries out one member's actions: claim, write, remove, record. The claim is in the inventory before any object is
+ * touched, and the result after: the inventory stays a superset of what is live, and the next pass goes on from there
+ * (`kube/README.md#acting`). Never rejects.
  */
 export async function actOn(context: InitialContext): Promise<Receipt> {
   const counts: Counts = { created: 0, configured: 0, deleted: 0, released: 0, failed: 0 };

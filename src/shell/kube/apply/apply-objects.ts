@@ -23,10 +23,8 @@ import { lookUpObject } from "./lookup.ts";
 import { manifestText } from "./manifest-text.ts";
 
 /**
- * Writes objects wave by wave, those of a wave concurrently (`apply/README.md#c-33`).
- *
- * A namespace or a definition that failed stops what depends on it and nothing else. Writes without an outcome, because
- * the member was lost, have no result: their claim remains, and the next pass finds out.
+ * Writes objects wave by wave (`apply/README.md#c-33`); a failed namespace or definition stops what depends on it.
+ * Writes to a member that was lost have no result: their claim remains, and the next pass finds out.
  */
 export async function applyAll(
   context: ApplyContext,

@@ -16,10 +16,8 @@ interface Comparison {
 }
 
 /**
- * Whether the live object says what the manifest says; a failure names where it does not, never what it says there.
- *
- * Asked of the member itself, as a dry run of the apply, so that defaults and normalised values are no difference
- * (`apply/README.md#c-20`). The full comparison also finds what the live object has and the manifest would not give it.
+ * Whether the live object says what the manifest says, or where it does not, never what. Asked of the member as a dry
+ * run of the apply (`apply/README.md#c-20`); the full comparison also finds what the manifest would not give it.
  */
 export async function compareWithLive(comparison: Comparison): Promise<Failure | null> {
   const { client, resource, item, isFull } = comparison;

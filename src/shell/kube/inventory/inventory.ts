@@ -68,10 +68,8 @@ const writtenInOrder = (shards: ReadonlyMap<number, StoredShard>): readonly numb
     .map(([at]) => at);
 
 /**
- * Writes the shards that changed, each over exactly the version that was read.
- *
- * New shards come first when their number grows and old ones go last when it shrinks, so that a crash in between leaves
- * every entry in at least one shard.
+ * Writes the shards that changed, each over exactly the version that was read. New shards come first and old ones go
+ * last, so that a crash in between leaves every entry in at least one shard.
  */
 export async function writeInventory(
   client: Client,

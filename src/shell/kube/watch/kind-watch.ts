@@ -26,10 +26,8 @@ export interface WatchContext {
 const maxEventWaitMs = 1_000;
 
 /**
- * The objects of one kind on one member: listed once, then followed.
- *
- * Caches what `observeMember` would find: everything with our label, and what the inventory names besides. The latter is
- * not covered by the watch: it is read when a look finds it missing, and again with every heartbeat.
+ * One kind on one member, listed once, then followed: what `observeMember` would find. What the inventory names without
+ * our label no watch covers: it is read when a look finds it missing, and with every heartbeat.
  */
 export class KindWatch {
   readonly #kind: InventoryKind["kind"];
