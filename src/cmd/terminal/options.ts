@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { durationOf } from "../../core/intent/kinds/fields.ts";
-import type { Commit, Digest, DurationMs } from "../../core/model/value.ts";
+import { type Commit, type Digest, type DurationMs, type Instant, instantOf } from "../../core/model/value.ts";
 import type { ExitCode } from "./exit-code.ts";
 
 /** Called by a command that has ended, with its exit code. */
@@ -145,6 +145,16 @@ function parsePeriod(text: string): DurationMs {
   const sum = parseDuration(text);
   if (sum === 0) throw new InvalidArgumentError("expected a duration such as 500ms, more than nothing");
   return sum;
+}
+
+/** A moment in RFC 3339. */
+export const instantOption = (flags: string, description: string, preset: string): Option =>
+  new Option(flags, description).argParser(parseInstant).default(null, preset);
+
+function parseInstant(text: string): Instant {
+  const at = instantOf(text);
+  if (at === null) throw new InvalidArgumentError("expected a time such as 2026-01-31T12:00:00Z");
+  return at;
 }
 
 export const spanOption = (flags: string, description: string): Option =>

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import {
   durationHelp,
   type Finish,
+  instantOption,
   outputOption,
   parseDuration,
   periodOption,
@@ -24,6 +25,21 @@ export function addReconciling(program: Command, terminal: Terminal, finish: Fin
     .action(async (path, options) =>
       finish(await (await import("./validate.ts")).validateCommand({ path, ...options }, terminal)),
     );
+  program
+    .command("schedule")
+    .description(
+      "run the scheduler alone over objects of a KubeFleet hub; prints the snapshot and its bindings after it",
+    )
+    .requiredOption("-f, --file <file...>", "MemberClusters, a policy snapshot and its bindings; - for stdin")
+    .addOption(
+      new Option("--profile <profile>", "how the scheduler decides")
+        .choices(["default", "kubefleet"])
+        .default("default"),
+    )
+    .addOption(instantOption("--now <time>", "when it decides, in RFC 3339", "now"))
+    .option("--jsonl", "one JSON List per line; prints one List, or an error, for each", false)
+    .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
+    .action(async (options) => finish(await (await import("./schedule.ts")).scheduleCommand(options, terminal)));
   withTrustAnchor(withHubAndOutput(program.command("plan")), terminal.environment)
     .description("show what the next reconcile would decide; contacts members only when --kubeconfig is given")
     .addOption(kubeconfigOption("with one context per cluster", "no cluster is contacted"))

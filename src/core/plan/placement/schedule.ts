@@ -1,10 +1,11 @@
 import type { Binding } from "../../model/binding.ts";
 import { revised, sameList, sameMap } from "../../model/identity.ts";
-import { digestOf, type Json, sameJson } from "../../model/json.ts";
+import { type Json, sameJson } from "../../model/json.ts";
 import type { ClusterDecision, Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Reason } from "../../model/plan.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
+import { bindingName } from "../../schedule/binding-name.ts";
 import { nextPolicySnapshots } from "../../schedule/policy-snapshot.ts";
 import { profiles } from "../../schedule/profile.ts";
 import { recordVerdict } from "../../schedule/record-verdict.ts";
@@ -139,13 +140,6 @@ function newBinding(decision: ClusterDecision, { record, latest, ledger }: Sched
 
 // One for all: a hundred thousand bindings begin with it.
 const nothing: readonly never[] = [];
-
-/**
- * KubeFleet's pieces and lengths (`schedule/README.md#bindings`), with a hash of both names for the random suffix
- * (`#a-40`).
- */
-const bindingName = (placement: string, cluster: ClusterName): string =>
-  `${placement.slice(0, 26)}-${cluster.slice(0, 27)}-${digestOf([placement, cluster]).slice(0, 8)}`;
 
 function shortfall({ key }: PlacementRecord, { wanted, found, decisions, fulfilled }: Schedule): readonly Reason[] {
   if (fulfilled) return [];
