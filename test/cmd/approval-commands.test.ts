@@ -534,6 +534,39 @@ describe("without a trust file", () => {
     expect(git("show", "--format=", "--name-status", "HEAD")).toBe("A\tapprovals/r/canary-before.bob.yaml");
   });
 
+  test("it says what will really happen, and nothing is written that would not matter", async () => {
+    recordUnsigned(waiting({ canary: asked() }), "allow");
+    const head = (): string => git("rev-parse", "HEAD");
+    const before = head();
+    const path = "approvals/r/canary-before.ada@example.com.yaml";
+    expect((await flotilla("approve", "r", "--revoke")).err).toBe(
+      "error: no approval of this request by ada@example.com is recorded: there is nothing to withdraw\n  --force writes it anyway\n",
+    );
+    expect(head()).toBe(before);
+    expect((await flotilla("approve", "r")).out).toMatch(/that is enough: .*, stage canary may begin\n/);
+    expect((await flotilla("approve", "r")).err).toContain(`ada@example.com has already approved it (${path})`);
+    expect((await flotilla("approve", "r", "--as", "bob")).code).toBe(0);
+    const { out } = await flotilla("approve", "r", "--revoke");
+    expect(out).toMatch(
+      /your approval no longer counts\nthat of bob \(approvals\/r\/canary-before\.bob\.yaml\) is enough\n/,
+    );
+    expect((await flotilla("approve", "r", "--revoke")).err).toContain("ada@example.com has already withdrawn it");
+    expect((await flotilla("reject", "r", "--as", "eve", "--comment", "no")).out).toContain(
+      "run r ends once flotilla has",
+    );
+    expect((await flotilla("approve", "r")).err).toMatch(/it was rejected by eve \(.*\); no approval overrides that/);
+  });
+
+  test("what is written by force where it does not count is not said to be enough", async () => {
+    recordUnsigned(waiting({ canary: asked() }), "deny");
+    const { code, out } = await flotilla("approve", "r", "--force");
+    expect(code).toBe(0);
+    expect(out).toContain(
+      "an answer does not count: approvals/r/canary-before.ada@example.com.yaml carries no signature",
+    );
+    expect(out).not.toContain("that is enough");
+  });
+
   test("one that took it back elsewhere has to be here first, as it could not be removed", async () => {
     const its = waiting({ canary: asked() });
     const spec = `requestDigest: "${digestOf(its)}", decision: Revoke, principal: ada@example.com`;
@@ -668,11 +701,34 @@ describe("programs get the answers, too, each with what became of it", () => {
       proofs: [],
     };
     const run = waiting({ canary: asked({ approval: { at: recently, by: [by] } }), rest: asked() });
-    recordStateIn(place, ledgerOf([carrying], [run]), {
-      [yes]: fileText(digestOf(run, 1), "ada"),
-      [elsewhere]: fileText(none, "eve"),
-      "approvals/used.yaml": used,
+    const [unsigned, back] = [digestOf(run, 1), "approvals/r/rest-before.ada.2.yaml"];
+    const files = { [yes]: fileText(unsigned, "ada"), [elsewhere]: fileText(none, "eve"), "approvals/used.yaml": used };
+    recordStateIn(place, ledgerOf([carrying], [run]), files);
+    const because = `${yes} carries no signature; spec.approvals.unsigned of fleet.yaml could allow that`;
+    const line = (text: string): string => `\n${yes} of ada does not count: ${text}\n`;
+    for (const argv of [
+      ["describe", "run", "r"],
+      ["get", "approvals"],
+      ["get", "approvals", "r-before-rest"],
+    ])
+      expect((await atHub(...argv)).out).toContain(line(`FLT1209: ${because}`));
+    expect((await answers())[0]?.map((it) => it.status)[1]).toEqual({
+      ...{ isThere: true, counts: false, code: "FLT1209", because },
     });
+    const fleet = `apiVersion: flotilla.dev/v1alpha1\nkind: Fleet\nmetadata: {name: f}\nspec: {approvals: {unsigned: allow}}\n`;
+    const revoked = fileText(unsigned, "ada").replace("Approve", "Revoke");
+    recordStateIn(place, ledgerOf([carrying], [run]), { ...files, "fleet.yaml": fleet, [back]: revoked });
+    for (const argv of [
+      ["describe", "run", "r"],
+      ["get", "approvals"],
+      ["get", "approvals", "r-before-rest"],
+    ])
+      expect((await atHub(...argv)).out).toContain(
+        line(
+          `FLT1212: ${yes} counts no more: ada took the approval back in ${back}; to give it again, flotilla approve removes that file`,
+        ),
+      );
+    recordStateIn(place, ledgerOf([carrying], [run]), { ...files, "fleet.yaml": fleet });
     const [all = [], named = [], described = []] = await answers();
     const stray = {
       isThere: true,

@@ -1,9 +1,10 @@
 import { decodeBlob } from "../../core/intent/documents.ts";
 import { isApprovalPath } from "../../core/intent/kinds/approval.ts";
 import { approvalsIn } from "../../core/intent/special-files.ts";
+import { defaultFleet } from "../../core/model/fleet.ts";
 import type { Json } from "../../core/model/json.ts";
 import { emptyLedger, type Ledger } from "../../core/model/ledger.ts";
-import type { ApprovalFile } from "../../core/model/trust.ts";
+import type { StandingAnswers } from "../../core/model/trust.ts";
 import { type Commit, compareText, type DurationMs, type Instant, instantText } from "../../core/model/value.ts";
 import { readYamlStream as readStateText } from "../../core/yaml/read-stream.ts";
 import { Fault } from "../../shell/reconcile/fault.ts";
@@ -63,18 +64,23 @@ export async function acceptedFiles(repository: Repository, { accepted }: State)
   return [...accepted].map(([path, blob]) => ({ path, text: decoder.decode(blobs.get(blob)) }));
 }
 
-/** The approvals among them, by path, without unreadable ones. */
-export async function acceptedApprovals(
+/** The approvals among them, by path, without unreadable ones, and whether they count where nobody has to sign. */
+export async function standingAnswers(
   repository: Repository,
   { accepted }: Pick<State, "accepted">,
-): Promise<readonly ApprovalFile[]> {
+): Promise<StandingAnswers> {
   const files = [...accepted].filter(([path]) => isApprovalPath(path)).sort(([a], [b]) => compareText(a, b));
+  const fleet = accepted.get("fleet.yaml") ?? accepted.get("fleet.yml");
+  if (fleet !== undefined) files.push(["fleet.yaml", fleet]);
   const blobs = await repository.blobs([...new Set(files.map(([, blob]) => blob))]);
   const read = files.flatMap(([path, blob]) => {
     const bytes = blobs.get(blob);
     return bytes === undefined ? [] : [{ path, blob, kind: "file" as const, decoded: decodeBlob(bytes) }];
   });
-  return approvalsIn(read).approvals;
+  const documents = read.flatMap((it) => (it.path === "fleet.yaml" ? it.decoded.documents : []));
+  const contents = documents.flatMap((it) => (it.kind === "object" && it.content !== null ? [it.content] : []));
+  const spec = contents.find((it) => it.kind === "fleet")?.fleet ?? defaultFleet;
+  return { files: approvalsIn(read).approvals, unsigned: spec.unsignedApprovals };
 }
 
 /** The record that a command shows, and what it says of its age. */

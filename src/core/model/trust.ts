@@ -1,4 +1,5 @@
 import type { SignatureFact } from "./commit.ts";
+import type { FleetSpec } from "./fleet.ts";
 import type { BlobId, Commit, Digest, DurationMs, Instant, Sequence } from "./value.ts";
 
 /** Who may allow what: `trust/root.yaml`, decoded and valid by construction (`trust/README.md#the-trust-file`). */
@@ -133,6 +134,12 @@ export interface TrustRecord {
   readonly first: Commit;
   /** What vouched for it: the operator's anchor, or these roots, by name. */
   readonly by: "anchor" | readonly string[];
+}
+
+/** The approval files at a commit, and whether they count there without a signature, where nobody has to sign. */
+export interface StandingAnswers {
+  readonly files: readonly ApprovalFile[];
+  readonly unsigned: FleetSpec["unsignedApprovals"];
 }
 
 /** An approval file and its judgement, kept while the file or its open request is there (`trust/README.md#step-12`). */

@@ -104,6 +104,7 @@ const renderedTarget = (move: Move): readonly RenderedTarget[] => {
 
 const answersThere = ({ intent, history, ledger }: World): AnswersBefore => ({
   files: intent.approvals,
+  unsigned: intent.fleet.unsignedApprovals,
   reviews: history.reviews,
   ledger,
 });

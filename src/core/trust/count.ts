@@ -1,7 +1,16 @@
 import type { FleetSpec } from "../model/fleet.ts";
-import type { ApprovalFile, ApprovalRule, Authors, GateAnswer, Judgement, Proof, Trust } from "../model/trust.ts";
+import type {
+  ApprovalFile,
+  ApprovalRule,
+  Authors,
+  Denial,
+  GateAnswer,
+  Judgement,
+  Proof,
+  Trust,
+} from "../model/trust.ts";
 import { compareText, type Digest, type Instant, instantText } from "../model/value.ts";
-import type { DenialCode } from "./denial.ts";
+import { type DenialCode, denied } from "./denial.ts";
 import { type AnswerToRule, approvalsNeeded, objectionOf } from "./rules.ts";
 import { revokedBy } from "./signer.ts";
 
@@ -163,31 +172,52 @@ export function unsignedAnswer(digest: Digest, files: readonly ApprovalFile[], r
   const answers = files.filter((it) => it.digest === digest);
   const [first] = answers;
   if (first === undefined) return { kind: "none" };
-  const objection = objectionTo(first, rules);
-  if (objection !== null) return { kind: "void", because: `an answer does not count: ${objection}`, wakeAt: null };
+  const missing = missingSignature(first, rules);
+  if (missing !== null) return { kind: "void", because: `an answer does not count: ${missing.because}`, wakeAt: null };
   const rejection = answers.find((it) => it.decision === "Reject");
   if (rejection !== undefined) {
     const { principal, comment, path } = rejection;
     return { kind: "rejected", by: principal, comment, path };
   }
-  const revocations = new Map(
-    answers.flatMap((it) => (it.decision === "Revoke" ? [[it.principal, it.path] as const] : [])),
-  );
+  const revocations = revocationsAmong(answers);
   const approval = answers.find((it) => it.decision === "Approve" && !revocations.has(it.principal));
-  if (approval === undefined) return { kind: "void", because: takenBackText(revocations), wakeAt: null };
+  if (approval === undefined) {
+    const [[name, path] = ["", ""]] = [...revocations];
+    return { kind: "void", because: `an answer does not count: ${takenBackText(name, path)}`, wakeAt: null };
+  }
   const { principal, path, blob } = approval;
   return { kind: "approved", approval: { at: rules.now, by: [{ principal, path, blob, commit: null, proofs: [] }] } };
 }
 
-/** `revocations`: paths of the files by name; at least one. */
-function takenBackText(revocations: ReadonlyMap<string, string>): string {
-  const [[name, path] = ["", ""]] = [...revocations];
-  return `an answer does not count: ${name} took the approval back in ${path}; to give it again, flotilla approve removes that file`;
+/**
+ * Why an unsigned answer to an open request does not count; null for one that does. `files` are all that stand there.
+ */
+export function unsignedDenial(
+  file: ApprovalFile,
+  files: readonly ApprovalFile[],
+  rules: Pick<UnsignedRules, "unsigned" | "hasTrust">,
+): Denial | null {
+  const missing = missingSignature(file, rules);
+  if (missing !== null || file.decision !== "Approve") return missing;
+  const path = revocationsAmong(files.filter((it) => it.digest === file.digest)).get(file.principal);
+  return path === undefined
+    ? null
+    : denied("FLT1212", `${file.path} counts no more: ${takenBackText(file.principal, path)}`);
 }
 
-function objectionTo({ path }: ApprovalFile, { unsigned, hasTrust }: UnsignedRules): string | null {
-  if (hasTrust) return `${path} carries no signature, and trust/ says who may sign`;
+/** By name, the path of a file that takes that person's approval back. */
+const revocationsAmong = (answers: readonly ApprovalFile[]): ReadonlyMap<string, string> =>
+  new Map(answers.flatMap((it) => (it.decision === "Revoke" ? [[it.principal, it.path] as const] : [])));
+
+const takenBackText = (name: string, path: string): string =>
+  `${name} took the approval back in ${path}; to give it again, flotilla approve removes that file`;
+
+function missingSignature(
+  { path }: ApprovalFile,
+  { unsigned, hasTrust }: Pick<UnsignedRules, "unsigned" | "hasTrust">,
+): Denial | null {
+  if (hasTrust) return denied("FLT1209", `${path} carries no signature, and trust/ says who may sign`);
   return unsigned === "allow"
     ? null
-    : `${path} carries no signature; spec.approvals.unsigned of fleet.yaml could allow that`;
+    : denied("FLT1209", `${path} carries no signature; spec.approvals.unsigned of fleet.yaml could allow that`);
 }

@@ -64,3 +64,29 @@ test("where nobody signs, an answer to nothing is new to every commit", () => {
   edit(world, "one");
   expect(news()).toEqual([true]);
 });
+
+test.each([
+  [
+    "where the fleet lets nobody approve unsigned",
+    "deny",
+    [],
+    /^FLT1209.*carries no signature; spec\.approvals\.unsigned/,
+  ],
+  ["where who gave it took it back", "allow", ["Revoke"], /^FLT1212.*dave took the approval back in/],
+] as const)(
+  "where nobody signs, an answer to an open request that does not count is spoken of: %s",
+  (_, unsigned, more, why) => {
+    const world = fleet(["prod/3/ask-before"], null);
+    world.fleet = { ...world.fleet, unsignedApprovals: unsigned };
+    run(world, "first");
+    settle(world);
+    const given = answerOf("dave", gateOf(world, "first", 0).digest);
+    const others = more.map((decision) => ({ ...given, decision, path: `${given.path}-back.yaml` }));
+    push(world, [given, ...others], byNobody);
+    const said = pass(world).plan.reasons.flatMap((it) =>
+      it.kind === "answerDenied" && it.path === given.path ? [`${it.code} ${it.message}`] : [],
+    );
+    expect(said).toEqual([expect.stringMatching(why)]);
+    expect(carries(world)).not.toEqual(all);
+  },
+);

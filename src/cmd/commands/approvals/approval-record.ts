@@ -2,7 +2,7 @@ import { trustPath } from "../../../core/intent/trust/trust-file.ts";
 import { commitLines } from "../../../core/model/commit.ts";
 import { digestOfText } from "../../../core/model/json.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
-import type { AnswerRecord, ApprovalFile } from "../../../core/model/trust.ts";
+import type { AnswerRecord, ApprovalFile, StandingAnswers } from "../../../core/model/trust.ts";
 import type { BlobId, Commit } from "../../../core/model/value.ts";
 import {
   type ApprovalRequest,
@@ -17,8 +17,7 @@ import { readApprovalView } from "../../../shell/reconcile/approval-content.ts";
 import { Fault } from "../../../shell/reconcile/fault.ts";
 import type { State } from "../../../shell/reconcile/memory.ts";
 import type { DeliveryObjection, Repository } from "../../../shell/reconcile/ports.ts";
-import { documentsIn } from "../../edits/found-document.ts";
-import { acceptedApprovals, stateIn } from "../../hub/record.ts";
+import { standingAnswers, stateIn } from "../../hub/record.ts";
 import { closing, type Environment, type HubOptions, openReconcilerRecord, openRecord } from "../../hub/wire.ts";
 import {
   type RefusedRequest,
@@ -36,10 +35,8 @@ export interface ApprovalRecord {
   readonly accepted: ReadonlyMap<string, BlobId>;
   /** Those that count as long as their file is there. */
   readonly answers: readonly AnswerRecord[];
-  /** Where nobody set up who may approve: the answers that were read last. */
-  readonly standing: readonly ApprovalFile[];
-  /** `fleet.yaml`, as it was read last, lets approvals count that nobody signed. */
-  readonly allowsUnsigned: boolean;
+  /** The answers that were read last, and whether `fleet.yaml` lets those count that nobody signed. */
+  readonly standing: StandingAnswers;
   /** Why no gate opens, whoever approves; null when one may. */
   readonly closed: string | null;
 }
@@ -77,7 +74,6 @@ export const findRequest = async (
 
 async function approvalRecordOf(repository: Repository, state: State): Promise<ApprovalRecord> {
   const { ledger, accepted } = state;
-  const fleet = (await textAt(repository, state, "fleet.yaml")) ?? (await textAt(repository, state, "fleet.yml")) ?? "";
   const trust = await textAt(repository, state, trustPath);
   return {
     ledger,
@@ -85,8 +81,7 @@ async function approvalRecordOf(repository: Repository, state: State): Promise<A
     answers: [...ledger.answers.values()].filter(
       ({ file }) => file.decision !== "Approve" || accepted.get(file.path) === file.blob,
     ),
-    standing: ledger.trust === null ? await acceptedApprovals(repository, state) : [],
-    allowsUnsigned: documentsIn(fleet)[0]?.getIn(["spec", "approvals", "unsigned"]) === "allow",
+    standing: await standingAnswers(repository, state),
     closed: closedBy(ledger, trust),
   };
 }

@@ -1,7 +1,7 @@
 import { signedApproval } from "../../../core/intent/kinds/approval.ts";
 import type { SignatureFact } from "../../../core/model/commit.ts";
 import { oneLine } from "../../../core/model/one-line.ts";
-import type { ApprovalFile, Judgement } from "../../../core/model/trust.ts";
+import type { ApprovalFile, GateAnswer, Judgement } from "../../../core/model/trust.ts";
 import type { ApprovalRequest } from "../../../core/plan/approval/approval-request.ts";
 import {
   approvalFileText,
@@ -21,13 +21,13 @@ import { broughtLines, contentLines } from "../../../core/report/manifest-diff.t
 import { requestLines, ruleLines, verdictText } from "../../../core/report/request-text.ts";
 import { approvalNamespace } from "../../../core/trust/judge-approval.ts";
 import type { Author, AuthoredFile } from "../../../shell/reconcile/ports.ts";
-import { filesWithout, ownRevocations } from "../../edits/found-document.ts";
 import { type CurrentApprover, findApprover } from "../../hub/approver.ts";
-import { type CommitOptions, commitFiles, type Declined, usageError } from "../../hub/commit-files.ts";
+import { type CommitOptions, commitFiles, usageError } from "../../hub/commit-files.ts";
 import { detachedSignatureFact, now, openWorkTree, originUrl } from "../../hub/wire.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { type ApprovalRecord, findRequest, recheckRequest } from "./approval-record.ts";
+import { ownWithdrawals, type UnsignedDraft, unsignedObjection, unsignedOutcome } from "./unsigned-answer.ts";
 
 export interface DecisionOptions extends CommitOptions {
   /** `name`, or `namespace/name`; null with `change`. */
@@ -93,48 +93,49 @@ interface DecisionDraft {
 
 /** Where nobody set up who may approve, `fleet.yaml` says whether anybody may. */
 async function unsigned(answering: DecisionDraft, options: DecisionOptions, terminal: Terminal): Promise<ExitCode> {
-  const { place, decision, ask } = answering;
+  const { place, decision, ask, who, author } = answering;
   if (options.force !== true && place.closed !== null)
     return usageError(
       place.closed,
       "restore trust/root.yaml, and give its digest as --trust-anchor; --force writes it anyway",
       terminal,
     );
-  if (options.force !== true && !place.allowsUnsigned)
+  if (options.force !== true && place.standing.unsigned !== "allow")
     return usageError(
       "it would not count: nobody is allowed to approve (no trust file is in force)",
       "flotilla trust init says who may; or set spec.approvals.unsigned: allow in fleet.yaml; --force writes it anyway",
       terminal,
     );
-  const taken = decision === "Approve" ? ownWithdrawals(answering) : noWithdrawals;
+  const draft: UnsignedDraft = {
+    ...{ digest: ask.request.digest, principal: who.principal, decision, standing: place.standing },
+    here: author.files(),
+  };
+  const taken = ownWithdrawals(draft);
   if (taken.kind === "declined" && options.force !== true) return usageError(taken.message, taken.fix, terminal);
-  const gone = taken.kind === "taken" ? taken.files : [];
-  const code = await write(answering, fileOf(answering, options), { isSigned: false, gone }, { options, terminal });
-  if (options.dryRun !== true) terminal.out(`${effect[decision](ask, options.branch)}\n`);
+  const files = taken.kind === "taken" ? taken.files : [];
+  const gone = new Set(files.flatMap((it) => (it.text === null ? [it.path] : [])));
+  const objection = unsignedObjection(draft, gone);
+  if (objection !== null && options.force !== true) return usageError(objection, forced, terminal);
+  const file = fileOf(answering, options);
+  const code = await write(answering, file, { isSigned: false, gone: files }, { options, terminal });
+  if (options.dryRun === true) return code;
+  const outcome = unsignedOutcome(draft, file, { gone, hasTrust: place.closed !== null });
+  for (const line of unsignedLines(answering, outcome, options.branch)) terminal.out(`${oneLine(line)}\n`);
   return code;
 }
 
-type Withdrawals =
-  /** The files with which who answers took an approval back: their newest word takes their place. */
-  { readonly kind: "taken"; readonly files: readonly AuthoredFile[] } | Declined;
-
-const noWithdrawals: Withdrawals = { kind: "taken", files: [] };
-
-/** Unsigned answers have no order: what took an approval back goes in the commit that gives it again. */
-function ownWithdrawals({ author, ask, who, place }: DecisionDraft): Withdrawals {
-  const { principal } = who;
-  const { digest } = ask.request;
-  const here = author.files();
-  const { files, stuck } = filesWithout(ownRevocations(here, { principal, digest }));
-  const own = place.standing.filter(
-    (it) => it.decision === "Revoke" && it.principal === principal && it.digest === digest,
-  );
-  const away = own.find((it) => !here.some(({ path }) => path === it.path));
-  const [path] = [...(away === undefined ? [] : [away.path]), ...stuck];
-  if (path === undefined) return { kind: "taken", files };
-  const message = `${principal} withdrew an approval of this request (${path}), and nothing unsigned overrides that`;
-  const fix = away === undefined ? `remove that from ${path} by hand, then approve` : "git pull, then approve";
-  return { kind: "declined", message, fix: `${fix}; ${forced}` };
+/** What becomes of the request, once an answer that nobody has to sign is read. */
+function unsignedLines({ ask, decision }: DecisionDraft, outcome: GateAnswer, branch: string): readonly string[] {
+  if (outcome.kind === "rejected")
+    return decision === "Reject"
+      ? [effect.Reject(ask, branch)]
+      : [`it was rejected by ${outcome.by} (${outcome.path})`];
+  if (decision === "Revoke" && outcome.kind === "approved") {
+    const others = outcome.approval.by.map((it) => `${it.principal} (${it.path})`);
+    return [effect.Revoke(ask, branch), `that of ${others.join(", ")} is enough`];
+  }
+  if (decision === "Revoke") return [effect.Revoke(ask, branch)];
+  return outcome.kind === "void" ? [outcome.because] : [effect.Approve(ask, branch)];
 }
 
 async function signed(

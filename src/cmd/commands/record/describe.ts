@@ -7,12 +7,12 @@ import { gateRequestsOf, requestState } from "../../../core/plan/approval/approv
 import { approvalFile, gateRequests, newApprovalPath, openGateRequests } from "../../../core/report/approval-files.ts";
 import { actionLines, mayApprove, type Viewer } from "../../../core/report/approval-options.ts";
 import { approvalContext } from "../../../core/report/approval-status.ts";
-import { runApprovalValues, runUnmatchedLines } from "../../../core/report/approval-values.ts";
+import { runApprovalValues, runUncountedLines } from "../../../core/report/approval-values.ts";
 import { runTree, treeLines } from "../../../core/report/run-tree.ts";
 import { gateRequestKey } from "../../../core/report/tables.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";
 import { viewerOf } from "../../hub/approver.ts";
-import { acceptedApprovals, recordedObjects, withRecord } from "../../hub/record.ts";
+import { recordedObjects, standingAnswers, withRecord } from "../../hub/record.ts";
 import { type HubOptions, now } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { unknownText } from "../../terminal/outcome.ts";
@@ -38,7 +38,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
       return exitCodes.usage;
     }
     if (options.output !== "text") {
-      const answers = runApprovalValues(run, ledger, await acceptedApprovals(repository, state));
+      const answers = runApprovalValues(run, ledger, await standingAnswers(repository, state));
       terminal.out(encoded({ ...(await asValue(repository, head, run)), answers }, options.output));
     } else {
       await printAge();
@@ -48,7 +48,7 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
           .map((it) => `${oneLine(it)}\n`)
           .join(""),
       );
-      const strays = runUnmatchedLines(run, ledger, await acceptedApprovals(repository, state));
+      const strays = runUncountedLines(run, ledger, await standingAnswers(repository, state));
       for (const line of strays) terminal.out(`\n${oneLine(line)}\n`);
       for (const path of await misplacedAnswers(repository, head, run))
         if (!strays.some((it) => it.startsWith(`${path} `)))

@@ -21,7 +21,7 @@ import {
 import type { Repository } from "../../../shell/reconcile/ports.ts";
 import { cordonedIn } from "../../edits/drain.ts";
 import { viewerOf } from "../../hub/approver.ts";
-import { acceptedApprovals, acceptedFiles, recordedObjects, withRecord } from "../../hub/record.ts";
+import { acceptedFiles, recordedObjects, standingAnswers, withRecord } from "../../hub/record.ts";
 import { type HubOptions, now } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { unknownText } from "../../terminal/outcome.ts";
@@ -61,7 +61,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
         for (const line of requestDetails(ledger, name, await viewerOf(options, approvalContext(ledger, now()))))
           terminal.out(`${oneLine(line)}\n`);
       if (kind === "approvals")
-        for (const line of uncountedLines(ledger, await acceptedApprovals(repository, state), name))
+        for (const line of uncountedLines(ledger, await standingAnswers(repository, state), name))
           terminal.out(`\n${oneLine(line)}\n`);
       if (kind === "deletions") for (const line of deletionDetails(ledger, name)) terminal.out(`${oneLine(line)}\n`);
     } else {
@@ -69,8 +69,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
       if (output === "name") terminal.out(items.map((it) => `${resourceName(it)}\n`).join(""));
       else {
         // Answers have no names of their own.
-        const all =
-          kind === "approvals" ? approvalValues(ledger, await acceptedApprovals(repository, state), name) : [];
+        const all = kind === "approvals" ? approvalValues(ledger, await standingAnswers(repository, state), name) : [];
         terminal.out(encoded({ apiVersion: "v1", kind: "List", items: [...items, ...all] } as Json, output));
       }
     }

@@ -4,8 +4,9 @@ import { sameMap } from "../../model/identity.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Reason, World } from "../../model/plan.ts";
-import type { AnswerRecord, ApprovalFile, Denial, Trust } from "../../model/trust.ts";
+import type { AnswerRecord, ApprovalFile, Denial, StandingAnswers, Trust } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
+import { unsignedDenial } from "../../trust/count.ts";
 import { denied } from "../../trust/denial.ts";
 import { type ApprovalInput, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";
 import { newIntroducersOf } from "../authors/introducers.ts";
@@ -168,8 +169,7 @@ function replaced({ path }: ApprovalFile, { place, uid }: IndexedRequest, { plac
 }
 
 /** The approval files at this commit, and what the ledger held of them before this pass. */
-export interface AnswersBefore {
-  readonly files: readonly ApprovalFile[];
+export interface AnswersBefore extends StandingAnswers {
   readonly reviews: World["history"]["reviews"];
   readonly ledger: Pick<Ledger, "answers" | "sourceCommit">;
 }
@@ -182,7 +182,7 @@ export interface AnswersBefore {
  */
 export function answerReasons(
   ledger: Pick<Ledger, "answers" | "trust" | "hasTrust" | "sourceCommit">,
-  { files, reviews, ledger: before }: AnswersBefore,
+  { files, unsigned, reviews, ledger: before }: AnswersBefore,
   asked: Pick<RequestIndex, "digests">,
 ): readonly Reason[] {
   const { answers } = ledger;
@@ -190,39 +190,53 @@ export function answerReasons(
   const { digests } = asked;
   return files.flatMap((file): readonly Reason[] => {
     const record = answers.get(file.path);
-    if (record === undefined && isUnsigned(ledger))
-      return isUnmatched(file, ledger, asked) ? [unmatchedReason(file, isNewCommit)] : [];
+    if (record === undefined && isUnsigned(ledger)) {
+      const denial = unsignedAnswerDenial(file, { files, unsigned }, asked);
+      return denial === null ? [] : [deniedReason(file, denial, isNewCommit)];
+    }
     if (record === undefined) return pendingReasons(file, reviews.get(file.path));
     const denial = record.file.blob === file.blob ? record.judgement : changed(file);
     if (denial.kind === "counts" || digests.get(file.digest)?.isOpen === false) return [];
-    const { path, principal } = file;
-    const { code, because: message } = denial;
-    const isNew = before.answers.get(path)?.judgement !== record.judgement;
-    return [{ kind: "answerDenied", isNew, path, principal, code, message }];
+    return [deniedReason(file, denial, before.answers.get(file.path)?.judgement !== record.judgement)];
   });
 }
+
+const deniedReason = ({ path, principal }: ApprovalFile, { code, because }: Denial, isNew: boolean): Reason => ({
+  ...{ kind: "answerDenied", isNew, path, principal, code },
+  message: because,
+});
 
 const isUnsigned = ({ trust, hasTrust }: Pick<Ledger, "trust" | "hasTrust">): boolean => trust === null && !hasTrust;
 
 /**
- * Whether a file answers no known request. Only where nobody has to sign: there nothing is judged, and no other
- * record mentions it.
+ * Why an answer does not count where nobody has to sign, as far as something can be done about it; null for any other. Only
+ * there: nothing is judged, and no other record mentions it.
  */
-export const isUnmatched = (
-  { path, digest }: ApprovalFile,
+export function unsignedDenialOf(
+  file: ApprovalFile,
   ledger: Pick<Ledger, "answers" | "trust" | "hasTrust">,
-  { digests }: Pick<RequestIndex, "digests">,
-): boolean => isUnsigned(ledger) && !ledger.answers.has(path) && !digests.has(digest);
+  standing: StandingAnswers,
+  asked: Pick<RequestIndex, "digests">,
+): Denial | null {
+  return isUnsigned(ledger) && !ledger.answers.has(file.path) ? unsignedAnswerDenial(file, standing, asked) : null;
+}
 
-/** The reason for a file that answers no request, see {@link isUnmatched}. */
-export const unmatchedReason = ({ path, principal }: ApprovalFile, isNew: boolean): Reason => ({
-  kind: "answerDenied",
-  isNew,
-  path,
-  principal,
-  code: "FLT1201",
-  message: `${path} answers no request that is open; answer the one that flotilla describe run shows, in a new file`,
-});
+function unsignedAnswerDenial(
+  file: ApprovalFile,
+  { files, unsigned }: StandingAnswers,
+  { digests }: Pick<RequestIndex, "digests">,
+): Denial | null {
+  const request = digests.get(file.digest);
+  if (request === undefined)
+    return denied(
+      "FLT1201",
+      `${file.path} answers no request that is open; answer the one that flotilla describe run shows, in a new file`,
+    );
+  return request.isOpen ? unsignedDenial(file, files, { unsigned, hasTrust: false }) : null;
+}
+
+/** The line for an answer that does not count. */
+export const deniedReasonOf = (file: ApprovalFile, denial: Denial): Reason => deniedReason(file, denial, false);
 
 function pendingReasons({ path, principal }: ApprovalFile, found: ForgeFinding | undefined): readonly Reason[] {
   if (found?.kind !== "unavailable") return [];
