@@ -21,7 +21,7 @@ import { changeOf, type File, type Size, workloadOf } from "./workload.ts";
 
 /** What a process that measures one part is told. */
 export interface BareOrders {
-  readonly part: Exclude<Part, "git" | "approval" | "soak">;
+  readonly part: Exclude<Part, "git" | "approval" | "verify" | "soak">;
   readonly size: Size;
   /** Null: perfect members. */
   readonly kubeconfig: string | null;

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { makeScratch, type Scratch } from "../kubernetes/supervise.ts";
 import { measureApprovals } from "./approval.ts";
+import { measureAudit } from "./audit.ts";
 import type { BareOrders, BareOutcome } from "./bare.ts";
 import { type Bench, runCases } from "./cases.ts";
 import { makeHub } from "./hub.ts";
@@ -13,6 +14,7 @@ import { hotspotsOf, nameSources } from "./profile.ts";
 import { soak } from "./soak.ts";
 import {
   approvalTable,
+  auditTable,
   bareTable,
   headOf,
   hotspotTable,
@@ -39,6 +41,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const scratch = await makeScratch();
   if (options.only === "text") return measureReading(options, here).finally(() => scratch.stop());
   if (options.only === "approval") return measureSigners(options, here, scratch).finally(() => scratch.stop());
+  if (options.only === "verify") return measureRecord(options, here, scratch).finally(() => scratch.stop());
   const members = await membersFor(options, scratch.path);
   try {
     const { only } = options;
@@ -131,6 +134,18 @@ async function measureSigners({ commits, json }: Options, here: Machine, { path 
   const outcomes = await measureApprovals(path, commits, say);
   if (json) process.stdout.write(`${JSON.stringify({ machine: here, outcomes }, null, 2)}\n`);
   else process.stdout.write(`${headOf(here)}\n\n${approvalTable(outcomes)}\n`);
+  return 0;
+}
+
+/** What it takes to audit the record of a fleet. */
+async function measureRecord(options: Options, here: Machine, { path }: Scratch): Promise<number> {
+  const { commits, members, placements, picks, json } = options;
+  const size: Size = { members: memberNames(members), placements, picks, objects: "all" };
+  const say = (text: string): void => void process.stderr.write(`… ${text}\n`);
+  const outcome = await measureAudit(path, { size, commits, profiles: profilesOf(options), say });
+  if (json) process.stdout.write(`${JSON.stringify({ machine: here, size, outcome }, null, 2)}\n`);
+  else process.stdout.write(`${headOf(here)}\n\n${auditTable(outcome)}\n`);
+  tellProfiles(options);
   return 0;
 }
 

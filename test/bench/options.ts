@@ -14,7 +14,7 @@ export interface Options {
   readonly json: boolean;
   readonly profile: string | null;
   readonly hurry: boolean;
-  /** Signed ones, for `approval`. */
+  /** Signed ones, for `approval` and `verify`. */
   readonly commits: number;
   /** How long a soak goes on. */
   readonly minutes: number;
@@ -33,6 +33,7 @@ export const help = `npm run bench -- [options]
                    git: deciding and the real repository, members in memory
                    apply: deciding and real or embedded members, repository in memory
                    approval: finding out who signed one approval, and 10,000 commits of a real repository
+                   verify: auditing 10,000 signed commits of a state branch, which are made first
                    text: reading files of 1 MiB, hostile ones and large ones
                    soak: a daemon's memory, while somebody pushes one change a second
   --commits N      how many, instead of 10,000

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus, loadavg } from "node:os";
 import type { ApprovalOutcome } from "./approval.ts";
+import type { AuditOutcome } from "./audit.ts";
 import type { BareOutcome } from "./bare.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Hotspot } from "./profile.ts";
@@ -86,6 +87,17 @@ export function textTable(outcomes: readonly TextOutcome[]): string {
   return [
     "one file of 1 MiB in a fresh process: milliseconds by the clock and on a core, growth of the resident memory",
     aligned(["text", "", "ms", "cpu ms", "MB", "tokens"], rows),
+  ].join("\n");
+}
+
+/** What an audit took, and what it looked at. */
+export function auditTable({ commits, took, cpu, peakMemory, looked, faults }: AuditOutcome): string {
+  const each = [(took * 1000) / commits, (cpu * 1000) / commits].map((it) => it.toFixed(1));
+  const counts = Object.entries(looked).map(([check, count]) => `${count} ${check}`);
+  return [
+    `verify --full of ${commits} commits: ${took.toFixed(1)} s, ${cpu.toFixed(1)} s on a core, at most ${peakMemory.toFixed(0)} MB`,
+    `each commit: ${each[0]} ms, ${each[1]} ms on a core`,
+    `looked at: ${counts.join(", ")}; faults: ${faults}`,
   ].join("\n");
 }
 
