@@ -8,7 +8,9 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: "forks",
-    // Left to itself the runner keeps a core free; most of our time is spent waiting for servers.
-    maxWorkers: 2,
+    // A process and its modules for every file would take longer than most of the files' tests do.
+    isolate: false,
+    // One more than the cores that we count on, since some tests wait for servers.
+    maxWorkers: 3,
   },
 });

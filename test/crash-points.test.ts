@@ -1,5 +1,5 @@
 // Every effect of every story, dying before it and after it: what a fresh process makes of what is left has to be what
-// would have come anyway (I-15, F-01). One run in twenty, and all of them with CRASH_POINTS=all. CRASH_POINT="..." runs
+// would have come anyway (I-15, F-01). One run in sixty, and all of them with CRASH_POINTS=all. CRASH_POINT="..." runs
 // the one that a failure names, and prints everything that happens in it.
 import { afterAll, describe, expect, test } from "vitest";
 import { random } from "./core/schedule/random.ts";
@@ -8,14 +8,15 @@ import { nameOf, type Point, pointNamed } from "./crash-points/point.ts";
 import { type Story, stories } from "./crash-points/stories.ts";
 import { Course, reportOf } from "./crash-points/trial.ts";
 import { undisturbed, walk } from "./crash-points/walk.ts";
+import { walkLength } from "./long-walks.ts";
 import { stepsOf } from "./simulation/step.ts";
 import { effects } from "./simulation/world/call.ts";
 
-const stride = process.env["CRASH_POINTS"] === "all" ? 1 : 20;
+const stride = process.env["CRASH_POINTS"] === "all" ? 1 : walkLength("CRASH_STRIDE", { short: 60, full: 1 });
 const alone = process.env["CRASH_POINT"];
 const timeout = 600_000;
 /** Pairs of crashes in each story, with members served in another order. */
-const pairs = stride === 1 ? 12 : 2;
+const pairs = stride === 1 ? 12 : 1;
 /** Failures of one story that are shown. */
 const mostShown = 4;
 
@@ -42,7 +43,7 @@ describe.skipIf(alone !== undefined)("a crash at any effect comes to the same en
 
   afterAll(() => {
     const { tried, points, converged, pairs, pairsConverged } = count;
-    const which = stride === 1 ? "all" : `every twentieth of ${points}; CRASH_POINTS=all runs them all`;
+    const which = stride === 1 ? "all" : `one in ${stride} of ${points}; CRASH_POINTS=all runs them all`;
     process.stdout.write(`crash points: ${converged} of ${tried} converge (${which}), `);
     process.stdout.write(`and ${pairsConverged} of ${pairs} pairs\n`);
   });

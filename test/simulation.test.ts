@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { walkLength } from "./long-walks.ts";
 import { generate } from "./simulation/people/generate.ts";
 import { run } from "./simulation/run.ts";
 import { scriptsIn } from "./simulation/scripts.ts";
@@ -6,7 +7,7 @@ import { type Finding, storm } from "./simulation/seeds.ts";
 import { shrink } from "./simulation/shrink.ts";
 import { lineOf, type Step, scriptOf, stepOf, stepsOf } from "./simulation/step.ts";
 
-const seeds = Number(process.env["SEEDS"] ?? 40);
+const seeds = walkLength("SEEDS", { short: 10, full: 40 });
 const seed = process.env["SEED"];
 
 /** Scripts that broke a promise once. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { random } from "../core/schedule/random.ts";
 import { describeKubernetes } from "../kubernetes/describe-kubernetes.ts";
+import { walkLength } from "../long-walks.ts";
 import { type GitServer, serveGit } from "../shell/git/http-server.ts";
 import { type Hub, makeHub } from "./hub.ts";
 import { changesBetween, type Door, type Kill, tableOf } from "./kills.ts";
@@ -24,7 +25,7 @@ import {
 } from "./small-fleet.ts";
 
 /** `KILLS=50 SEED=7 npx vitest run test/end-to-end/kill.test.ts` does it at length, and says where the kills fell. */
-const kills = Number(process.env["KILLS"] ?? 2);
+const kills = walkLength("KILLS", { short: 2, full: 6 });
 const seed = Number(process.env["SEED"] ?? 1);
 
 const shared = { group: "rbac.authorization.k8s.io", version: "v1", kind: "ClusterRole" };

@@ -6,6 +6,7 @@ import { compareText } from "../../src/core/model/value.ts";
 import { random } from "../core/schedule/random.ts";
 import { eventually } from "../kubernetes/eventually.ts";
 import { makeScratch, type Scratch } from "../kubernetes/supervise.ts";
+import { walkLength } from "../long-walks.ts";
 import { type GitServer, serveGit } from "../shell/git/http-server.ts";
 import { gitIn } from "../shell/git/hub.ts";
 import { standingOf } from "./at-rest.ts";
@@ -19,7 +20,7 @@ import { type Deeds, flawsOf, uncoveredBy } from "./race-findings.ts";
 import { historyOf } from "./state-branch.ts";
 
 /** `SECONDS=60 SEED=7 npx vitest run test/end-to-end/race.test.ts` does it at length, and says what happened. */
-const seconds = Number(process.env["SECONDS"] ?? 4);
+const seconds = walkLength("SECONDS", { short: 2, full: 8 });
 const seed = Number(process.env["SEED"] ?? 1);
 const names = [...firstAsked.members.keys()];
 

@@ -39,7 +39,7 @@ async function runTests(files: readonly string[], mutant: Pick<Mutant, "file" | 
   const report = join(folder, "report.json");
   const program = join(projectFolder, "node_modules", "vitest", "vitest.mjs");
   const options = ["--config", "test/mutants/vitest.config.ts", "--reporter=json", `--outputFile=${report}`];
-  const env = { ...process.env, MUTANT: JSON.stringify(mutant) };
+  const env = { ...process.env, MUTANT: JSON.stringify(mutant), WALKS: "full" };
   // It exits with 1 when a test fails, which is what we hope for: the report tells why.
   await promisify(execFile)(process.execPath, [program, "run", ...options, ...files], {
     cwd: projectFolder,

@@ -5,6 +5,7 @@ import { defaultFleet } from "../../../../src/core/model/fleet.ts";
 import type { BlobId, ClusterName, Commit } from "../../../../src/core/model/value.ts";
 import { plan } from "../../../../src/core/plan/plan.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../../intent.ts";
+import { walkLength } from "../../../long-walks.ts";
 import { World, write } from "../../../world.ts";
 import { random } from "../../schedule/random.ts";
 import { somebody } from "../../trust/scene.ts";
@@ -285,7 +286,7 @@ function commitOf(world: World, since: Commit | null): number {
 
 const isWriter = (it: SignatureFact): boolean => it.kind === "ssh" && it.fingerprint.startsWith("SHA256:writer-");
 
-const seeds = Number(process.env["REPOSITORIES"] ?? 200);
+const seeds = walkLength("REPOSITORIES", { short: 40, full: 200 });
 const first = Number(process.env["SEED"] ?? 1);
 
 test(`in ${seeds} random repositories, the authors are those without whom the change would be another one`, {

@@ -15,9 +15,11 @@ import {
   seconds,
 } from "../../../../src/core/model/value.ts";
 import { clusterOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../../intent.ts";
+import { walkLength } from "../../../long-walks.ts";
 import { morning, World, write } from "../../../world.ts";
 import { random } from "../../schedule/random.ts";
 
+const rounds = walkLength("ROUNDS", { short: 100, full: 1000 });
 const web = "web" as PlacementKey;
 const first = runKey(null, "first");
 const shown = { rowsOf: () => [], selectedOf: () => [], indexOf: () => "" };
@@ -78,7 +80,7 @@ test.each([
       world.pass();
     }
     untold = reread(untold);
-    for (let round = 0; round < 1000; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       const landed = later(morning, below(3_600_000) as DurationMs);
       world.head = untold;
       world.now = landed;
