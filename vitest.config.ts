@@ -4,9 +4,9 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/kubernetes/global-setup.ts"],
-    // Deadlines, not measures: what takes two seconds alone may take a minute beside a build.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Deadlines, not measures: what takes two seconds alone may take minutes beside a build.
+    testTimeout: 300_000,
+    hookTimeout: 400_000,
     pool: "forks",
     // A process and its modules for every file would take longer than most of the files' tests do.
     isolate: false,

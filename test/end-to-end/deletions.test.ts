@@ -17,7 +17,7 @@ describe("what is taken out of the repository", () => {
     const [before, held] = [await stage.contents(), await stage.contents("payments")];
     await stage.hub.remove("placements/payments.yaml");
     const commit = stage.hub.push("Payments go");
-    const run = await stage.reconcile("--wait", "20s");
+    const run = await stage.reconcile("--wait", "5m");
     expect(run).toMatchObject({ code: 0, err: "" });
     expect(await stage.differences(before)).toEqual(lossOf(held));
     expect(Object.keys(lossOf(held))).toEqual(["prod-eu-1", "prod-us-1"]);
@@ -37,7 +37,7 @@ describe("what is taken out of the repository", () => {
     const text = await stage.hub.read("resources/shop/web.yaml");
     await stage.hub.write("resources/shop/web.yaml", text.slice(0, text.lastIndexOf("---")));
     stage.hub.push("The shop needs no Service");
-    expect(await stage.reconcile("--wait", "20s")).toMatchObject({ code: 0, err: "" });
+    expect(await stage.reconcile("--wait", "5m")).toMatchObject({ code: 0, err: "" });
     const gone = { added: [], changed: [], removed: ["services shop/web"] };
     expect(await stage.differences(before)).toEqual({ "prod-eu-1": gone, "prod-eu-2": gone, "prod-us-2": gone });
   });
@@ -53,7 +53,7 @@ describe("what is taken out of the repository", () => {
     expect(await stage.differences(before)).toEqual({});
     expect(await stage.member("staging-us-1").mutations()).toBe(0);
     stage.hub.revert();
-    expect(await stage.reconcile("--wait", "20s")).toMatchObject({ code: 0, err: "" });
+    expect(await stage.reconcile("--wait", "5m")).toMatchObject({ code: 0, err: "" });
     const { "staging-us-1": back, ...others } = await stage.differences(before);
     expect(others).toEqual({});
     expect({ added: back?.added ?? [], removed: back?.removed ?? [] }).toEqual({ added: [], removed: [] });
@@ -108,10 +108,8 @@ describe("what is taken out of the repository", () => {
     });
 
     test("waiting for a person is not waited for", async () => {
-      const began = Date.now();
-      const run = await stage.reconcile("--wait", "20s");
-      expect(run).toMatchObject({ code: 0, err: "" });
-      expect(Date.now() - began).toBeLessThan(10_000);
+      // Longer than the test may take.
+      expect(await stage.reconcile("--wait", "1h")).toMatchObject({ code: 0, err: "" });
     });
 
     test("it is said once, not once for every member", async () => {
@@ -121,7 +119,7 @@ describe("what is taken out of the repository", () => {
 
     test("put back, it stays as it was, and nobody has to confirm anything", async () => {
       stage.hub.revert();
-      const run = await stage.reconcile("--wait", "20s");
+      const run = await stage.reconcile("--wait", "5m");
       expect(run).toMatchObject({ code: 0, err: "" });
       expect(run.out).not.toContain("wait for a confirmation");
       expect(await stage.differences(before)).toEqual({});
@@ -190,7 +188,7 @@ describe("what is taken out of the repository", () => {
     test("then it goes, with exactly its objects", async () => {
       const held = await stage.contents("observability");
       expect(await flotilla(["validate", stage.hub.clone])).toMatchObject({ code: 0, err: "" });
-      const run = await stage.reconcile("--wait", "20s");
+      const run = await stage.reconcile("--wait", "5m");
       expect(run).toMatchObject({ code: 0, err: "" });
       expect(run.out).toMatch(/ {2}32 deletions on .* were confirmed by [0-9a-f]{64}\n/);
       expect(await stage.differences(before)).toEqual(lossOf(held));
@@ -205,12 +203,12 @@ describe("what is taken out of the repository", () => {
       await restoreStage(stage);
       await stage.hub.write(confirmation.path, confirmation.text);
       stage.hub.push("Observability is back");
-      expect(await stage.reconcile("--wait", "30s")).toMatchObject({ code: 0, err: "" });
+      expect(await stage.reconcile("--wait", "5m")).toMatchObject({ code: 0, err: "" });
       expect(await stage.differences(gone)).not.toEqual({});
       const there = await stage.contents();
       await stage.hub.remove(file);
       stage.hub.push("Observability goes by mistake");
-      const run = await stage.reconcile("--wait", "20s");
+      const run = await stage.reconcile("--wait", "5m");
       expect(run).toMatchObject({ code: 0, err: "" });
       expect(run.out).toContain("observability: 32 deletions on 8 clusters wait for a confirmation of ");
       expect(run.out).not.toContain("confirms nothing");
@@ -224,7 +222,7 @@ describe("what is taken out of the repository", () => {
     beforeAll(async () => {
       await restoreStage(stage);
       stage.hub.push("As it was");
-      if ((await stage.reconcile("--wait", "30s")).code !== 0) throw new Error("it was not placed again");
+      if ((await stage.reconcile("--wait", "5m")).code !== 0) throw new Error("it was not placed again");
       await create(stage.member("prod-eu-1"), secrets, { metadata: { name: "theirs" } });
       before = await stage.contents();
     });
@@ -245,7 +243,7 @@ describe("what is taken out of the repository", () => {
       expect(all()).toContain("secrets payments/theirs");
       await stage.hub.remove("placements/payments.yaml");
       stage.hub.push("Payments go");
-      const run = await stage.reconcile("--wait", "20s");
+      const run = await stage.reconcile("--wait", "5m");
       expect(run).toMatchObject({ code: 0, err: "" });
       expect(run.out).toMatch(
         /payments on prod-eu-1:\n {4}Namespace payments\n {6}and, of others, on prod-eu-1: Secret payments\/theirs \(uid [0-9a-f-]{36}\)\n/,
@@ -256,7 +254,7 @@ describe("what is taken out of the repository", () => {
     test("stays when another object joined after it was confirmed, and that is asked about", async () => {
       expect(await confirmed()).toContain("Secret payments/theirs (uid ");
       await create(stage.member("prod-eu-1"), secrets, { metadata: { name: "more" } });
-      const run = await stage.reconcile("--wait", "20s");
+      const run = await stage.reconcile("--wait", "5m");
       expect(run.code).toBe(0);
       expect(run.out).toContain("Secret payments/more (uid ");
       expect(await left()).toEqual(["namespaces payments", "secrets payments/more", "secrets payments/theirs"]);
@@ -264,7 +262,7 @@ describe("what is taken out of the repository", () => {
 
     test("goes with just what was confirmed", async () => {
       expect(await confirmed()).toContain("Secret payments/more (uid ");
-      expect(await stage.reconcile("--wait", "20s")).toMatchObject({ code: 0 });
+      expect(await stage.reconcile("--wait", "5m")).toMatchObject({ code: 0 });
       expect(await left()).toEqual([]);
       expect((await stage.reconcile()).out).toBe("at rest after 1 pass, 0 commits\n");
     });

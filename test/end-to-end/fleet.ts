@@ -97,7 +97,7 @@ export async function setPlacedStage(): Promise<Stage> {
   const stage = await setStage({ availableAfter: "0ms" });
   await openBudgets(stage.hub);
   stage.hub.push("Update everywhere at once");
-  const run = await stage.reconcile("--wait", "30s");
+  const run = await stage.reconcile("--wait", "5m");
   if (run.code !== 0) throw new Error(`the examples were not placed: ${run.out}${run.err}`);
   await stage.mutations();
   return stage;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { bundle } from "./bundle.ts";
+import { runInProcess } from "./in-process.ts";
 
 /** How one run of the program ended. */
 export interface Run {
@@ -29,19 +30,25 @@ export interface RunOptions {
   readonly hear?: (text: string) => void;
 }
 
-/** Runs `flotilla …` as its user does, and gives what it printed and its exit code. */
+/**
+ * Runs `flotilla …`, and gives what it printed and its exit code: with `WALKS=full` as its user does, else in this process,
+ * since the start of a process and the first compilation of everything take longer than most commands.
+ */
 export async function flotilla(args: readonly string[], options: RunOptions = {}): Promise<Run> {
-  return (await startFlotilla(args, options)).ended;
+  const { cwd = process.cwd(), environment = {} } = options;
+  const place = { cwd, environment: { ...cleanEnvironment(), ...environment } };
+  const run = process.env["WALKS"] === "full" ? null : await runInProcess(args, place);
+  return run ?? (await startFlotilla(args, options)).ended;
 }
 
-/** Starts `flotilla …`. */
+/** Starts `flotilla …` as its user does. */
 export async function startFlotilla(args: readonly string[], options: RunOptions = {}): Promise<Running> {
   return start([process.execPath, await bundle(), ...args], options);
 }
 
 /** Starts any program under the same conditions. */
 export function start([program = "", ...args]: readonly string[], options: RunOptions = {}): Running {
-  const { cwd, environment = {}, limitMs = 60_000, hear = () => {} } = options;
+  const { cwd, environment = {}, limitMs = 240_000, hear = () => {} } = options;
   const env = { ...cleanEnvironment(), ...environment };
   const child = spawn(program, args, { ...(cwd === undefined ? {} : { cwd }), env, stdio: ["ignore", "pipe", "pipe"] });
   running.add(child);

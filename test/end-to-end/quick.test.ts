@@ -11,7 +11,7 @@ describe("examples-repo on embedded members", () => {
   let first: Run;
   beforeAll(async () => {
     stage = await setStage();
-    first = await stage.reconcile("--wait", "30s");
+    first = await stage.reconcile("--wait", "5m");
     await stage.mutations();
   });
   afterAll(() => stage?.stop());

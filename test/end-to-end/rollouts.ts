@@ -130,9 +130,10 @@ export function conditionsAt(hub: Hub, path: string): readonly ConditionText[] {
 }
 
 /** Waits until an object on the state branch has a condition of this type that is not Unknown, and gives it. */
-export const condition = (hub: Hub, path: string, type: string, limitMs = 90_000): Promise<ConditionText> =>
+export const condition = (hub: Hub, path: string, type: string, limitMs = 180_000): Promise<ConditionText> =>
   eventually(
     `${path} says ${type}`,
     async () => conditionsAt(hub, path).find((it) => it.type === type && it.status !== "Unknown") ?? null,
     limitMs,
+    200,
   );

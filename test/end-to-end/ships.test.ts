@@ -28,7 +28,7 @@ beforeAll(async () => {
   const meta = join(scratch, "meta.json");
   await run(process.execPath, [join(projectFolder, ".ci/bundle.mjs"), dist, `--metafile=${meta}`, `probe=${probe}`]);
   metafile = JSON.parse(readFileSync(meta, "utf8"));
-}, 120_000);
+});
 
 /** `name version` of every package that something was taken from. */
 function bundled(): readonly string[] {

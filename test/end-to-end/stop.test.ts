@@ -7,8 +7,8 @@ import { type Stage, setStage } from "./fleet.ts";
 import { type Barrier, holdInHook, observeGit } from "./observed-git.ts";
 import { flotilla, startFlotilla } from "./program.ts";
 
-/** It takes leave within 4.5 seconds; a busy machine takes some more. */
-const patienceMs = 7000;
+/** It ends within 4.5 seconds; on a busy machine it takes longer, and without the push it would never end. */
+const patienceMs = 60_000;
 
 describe("reconcile --watch that is told to stop while its push hangs", () => {
   let stage: Stage;
@@ -36,17 +36,16 @@ describe("reconcile --watch that is told to stop while its push hangs", () => {
       await stage.hub.edit("resources/payments/config.yaml", "SETTLEMENT: ", "SETTLEMENT: very-");
       stage.hub.push("Settle otherwise");
       const run = await startFlotilla(["reconcile", "--watch", ...args], { environment: { PATH: git.path } });
-      await eventually("its push hangs", async () => (barrier.isWaiting() ? true : null), 20_000);
+      await eventually("its push hangs", async () => (barrier.isWaiting() ? true : null));
       const told = performance.now();
       run.signal("SIGTERM");
       const { code } = await run.ended;
       const tookMs = performance.now() - told;
       await barrier.open();
-      expect(await flotilla(["reconcile", "--wait", "30s", ...args])).toMatchObject({ code: 0, err: "" });
+      expect(await flotilla(["reconcile", "--wait", "5m", ...args])).toMatchObject({ code: 0, err: "" });
       expect((await flotilla(["reconcile", ...args])).out).toBe("at rest after 1 pass, 0 commits\n");
       expect(code).toBe(0);
       expect(tookMs).toBeLessThan(patienceMs);
     },
-    150_000,
   );
 });

@@ -34,7 +34,7 @@ describe("objects that were there before", () => {
   const untouched = (contents: Contents) => theirs.map((it) => contents.get(it));
 
   test("are taken over, and named in the output, in the commit and in the status", async () => {
-    const run = await stage.reconcile("--wait", "20s");
+    const run = await stage.reconcile("--wait", "5m");
     expect(run).toMatchObject({ code: 0, err: "" });
     const words = "web-shop took over on prod-eu-2: ConfigMap shop/web, Namespace shop";
     expect(run.out).toContain(words);
@@ -81,7 +81,7 @@ describe("objects that were there before", () => {
     await stage.hub.remove("placements/web-shop.yaml");
     await stage.hub.remove("overrides/shop-by-cluster.yaml");
     stage.hub.push("The shop goes");
-    const run = await stage.reconcile("--wait", "20s");
+    const run = await stage.reconcile("--wait", "5m");
     expect(run).toMatchObject({ code: 0, err: "" });
     expect(run.out).toContain("  prod-eu-2: 3 deleted, 2 released\n");
     const [namespace, settings] = [

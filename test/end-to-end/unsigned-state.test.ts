@@ -20,7 +20,7 @@ beforeAll(async () => {
   };
   stage = await setSmallStage(files, { servers: [], embedded: ["east"] });
   ann = newSigner("ann", stage.hub, stage.folder);
-}, 120_000);
+});
 afterAll(() => stage?.stop());
 
 const reconcile = (...more: readonly string[]) => stage.reconcile("--trust-anchor", anchor, ...more);
@@ -72,4 +72,4 @@ test("is warned of at each start in one line, and what the line names mends it",
     code: 69,
     err: expect.stringContaining("is not signed"),
   });
-}, 120_000);
+});
