@@ -38,4 +38,4 @@ export function* commonKeys<K>(a: Keyed<K>, b: Keyed<K>): Generator<K> {
 }
 
 /** A map or a set. */
-type Keyed<K> = Pick<ReadonlySet<K>, "size" | "has" | "keys">;
+export type Keyed<K> = Pick<ReadonlySet<K>, "size" | "has" | "keys">;

@@ -1,11 +1,9 @@
 import { isUpToDate, placementActions } from "../apply/actions.ts";
 import type { Binding } from "../model/binding.ts";
-import { commonKeys } from "../model/identity.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectIdOf } from "../model/manifest.ts";
-import type { ClusterActions, PlacementActions, RenderedTarget, World } from "../model/plan.ts";
+import type { ClusterActions, PlacementActions, RenderedTarget } from "../model/plan.ts";
 import { type ClusterName, compareText, earliest, type Instant, type PlacementKey } from "../model/value.ts";
-import { changesSince, type FleetView } from "./facts/members.ts";
 import { type HeldIndex, heldIndex } from "./guard/deletions.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { targetRendering } from "./moves/version.ts";
@@ -21,12 +19,13 @@ export function actionsFor(
   ledger: Ledger,
   rendered: readonly RenderedTarget[],
   context: PlanContext,
+  isIdle: (record: PlacementRecord, context: PlanContext) => boolean,
 ): readonly ClusterActions[] {
   const work = new Map<ClusterName, PlacementActions[]>();
   const input: ActionInput = { ledger, context, held: heldIndex(ledger.deletions) };
   const fresh = manifestsByTarget(rendered);
   for (const [key, record] of ledger.placements) {
-    if (isIdle(record, input)) continue;
+    if (isIdle(record, context)) continue;
     for (const [cluster, actions] of actionsOf(record, fresh.get(key) ?? none, input)) {
       const list = work.get(cluster);
       if (list === undefined) work.set(cluster, [actions]);
@@ -66,46 +65,25 @@ interface ActionInput {
   readonly held: HeldIndex;
 }
 
-/** A placement that asked nothing of any member, and from when until when that stands while all members stay as they are. */
-interface Idleness {
-  readonly fleetView: FleetView;
-  readonly patience: World["patience"];
-  readonly from: Instant;
-  readonly until: Instant | null;
-}
-
-const idle = new WeakMap<PlacementRecord, Idleness>();
-
 /**
- * Whether a placement asks nothing of any member. Only members that changed since it last was idle are looked at.
- *
- * Who asks for nothing although nobody is patient has nothing to be patient about: that stands for both.
+ * Until when a placement asks nothing of any of these members while they stay as they are; null where it asks something
+ * of one.
  */
-function isIdle(record: PlacementRecord, input: ActionInput): boolean {
-  const { world, fleetView, trustedObservations } = input.context;
-  const known = idle.get(record);
-  const stands =
-    known !== undefined &&
-    (known.patience === world.patience || known.patience === "none") &&
-    world.now >= known.from &&
-    (known.until === null || world.now < known.until);
-  if (stands && known.fleetView === fleetView) return true;
-  const changed = stands ? changesSince(known.fleetView, fleetView).all : null;
-  let until = stands ? known.until : null;
-  let patience: World["patience"] = stands ? known.patience : "none";
-  for (const cluster of changed === null ? record.bindings.keys() : commonKeys(changed, record.bindings)) {
+export function untilAsked(
+  record: PlacementRecord,
+  clusters: Iterable<ClusterName>,
+  { world, trustedObservations }: PlanContext,
+): { readonly until: Instant | null } | null {
+  const { now, patience } = world;
+  let until: Instant | null = null;
+  for (const cluster of clusters) {
     const member = trustedObservations.get(cluster);
     const binding = record.bindings.get(cluster);
     if (member === undefined || binding === undefined) continue;
-    const look = { placement: record.key, binding, member, now: world.now };
-    if (!isUpToDate({ ...look, patience })) {
-      if (patience === world.patience || !isUpToDate({ ...look, patience: world.patience })) return false;
-      patience = world.patience;
-    }
-    until = earliest(until, retryOn(member, world.now));
+    if (!isUpToDate({ placement: record.key, binding, member, now, patience })) return null;
+    until = earliest(until, retryOn(member, now));
   }
-  idle.set(record, { fleetView, patience, from: world.now, until });
-  return true;
+  return { until };
 }
 
 function* actionsOf(

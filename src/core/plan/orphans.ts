@@ -1,24 +1,30 @@
 import type { Binding } from "../model/binding.ts";
-import { commonKeys } from "../model/identity.ts";
 import type { Inventory } from "../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
-import { remembered, rememberedPair } from "../model/memo.ts";
+import { remembered } from "../model/memo.ts";
 import type { Reason, RenderedManifest } from "../model/plan.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 import { keysOf, snapshotOf } from "../render/resource-snapshot.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { targetRendering } from "./moves/version.ts";
 
+/** Orphans by placement; one without any is not in it. */
+export type OrphanCounts = ReadonlyMap<PlacementKey, number>;
+
 /**
  * What a member's inventory lists and no decision explains: a member that came back with old state
  * (`plan/README.md#d-7`).
  */
-export function orphanReasons(ledger: Ledger, context: PlanContext): readonly Reason[] {
+export function orphanReasons(
+  ledger: Ledger,
+  context: PlanContext,
+  countOn: (input: OrphanInput) => OrphanCounts,
+): readonly Reason[] {
   const reasons: Reason[] = [];
   for (const [cluster, seen] of context.world.observed) {
     if (seen.kind !== "reached" || ledger.clusters.get(cluster)?.contactFailure !== null) continue;
-    const counts = orphansOn(cluster, seen.inventory, { ledger, context });
+    const counts = countOn({ cluster, inventory: seen.inventory, ledger, context });
     if (counts.size === 0) continue;
     for (const placement of seen.inventory.placements.keys()) {
       const objects = counts.get(placement);
@@ -28,45 +34,19 @@ export function orphanReasons(ledger: Ledger, context: PlanContext): readonly Re
   return reasons;
 }
 
-/** What orphans are counted by. */
-interface OrphanInput {
+/** What orphans on a member are counted by. */
+export interface OrphanInput {
+  readonly cluster: ClusterName;
+  readonly inventory: Inventory;
   readonly ledger: Ledger;
   readonly context: PlanContext;
 }
 
-/** Orphans by placement; one without any is not in it. */
-type Counts = ReadonlyMap<PlacementKey, number>;
-
-interface Counted {
-  readonly cluster: ClusterName;
-  readonly placements: Ledger["placements"];
-  readonly counts: Counts;
-}
-
-const countedIn = new WeakMap<Inventory, Counted>();
-
-/** Counts what was counted before only where the placement's record is another one by now. */
-function orphansOn(cluster: ClusterName, inventory: Inventory, input: OrphanInput): Counts {
-  const { placements } = input.ledger;
-  const last = countedIn.get(inventory);
-  const known = last?.cluster === cluster ? last : null;
-  if (known !== null && known.placements === placements) return known.counts;
-  const suspects = known === null ? inventory.placements : changedRecords(known.placements, placements);
-  const counts = recounted(known?.counts ?? new Map(), commonKeys(suspects, inventory.placements), (placement) =>
-    orphansOf(placement, cluster, { ...input, inventory }),
-  );
-  countedIn.set(inventory, { cluster, placements, counts });
-  return counts;
-}
-
-function recounted(
-  before: Counts,
-  suspects: Iterable<PlacementKey>,
-  countOf: (placement: PlacementKey) => number,
-): Counts {
+/** Counts on a member; `before` itself where `placements` have as many as they had then. */
+export function orphansIn(input: OrphanInput, placements: Iterable<PlacementKey>, before: OrphanCounts): OrphanCounts {
   let counts: Map<PlacementKey, number> | null = null;
-  for (const placement of suspects) {
-    const objects = countOf(placement);
+  for (const placement of placements) {
+    const objects = orphansOf(placement, input);
     if (objects === (before.get(placement) ?? 0)) continue;
     counts ??= new Map(before);
     if (objects > 0) counts.set(placement, objects);
@@ -75,28 +55,31 @@ function recounted(
   return counts ?? before;
 }
 
-/** Placements whose records differ between two ledgers. */
-const changedRecords = rememberedPair(
-  (before: Ledger["placements"], after: Ledger["placements"]): ReadonlySet<PlacementKey> => {
-    const changed = new Set<PlacementKey>();
-    for (const [key, record] of after) if (before.get(key) !== record) changed.add(key);
-    for (const key of before.keys()) if (!after.has(key)) changed.add(key);
-    return changed;
-  },
-);
+/** Whether two records of a placement explain the same objects on every cluster. */
+export function explainsAlike(before: PlacementRecord | undefined, after: PlacementRecord): boolean {
+  if (before === after) return true;
+  if (before?.resourceSnapshots !== after.resourceSnapshots || before.bindings.size !== after.bindings.size)
+    return false;
+  if (before.bindings === after.bindings) return true;
+  for (const [cluster, { target, leaving }] of after.bindings) {
+    const was = before.bindings.get(cluster);
+    if (was === undefined || was.target !== target || was.leaving !== leaving || isOverridden(target)) return false;
+  }
+  return true;
+}
+
+/** What an override leaves of a target is told by rendering it, and that takes what may not be there. */
+const isOverridden = (target: Binding["target"]): boolean =>
+  target !== null && target.clusterOverrides.length + target.resourceOverrides.length > 0;
 
 /** Entries that belong neither to what a binding carries nor to what is on its way out. */
-function orphansOf(
-  placement: PlacementKey,
-  cluster: ClusterName,
-  input: OrphanInput & { readonly inventory: Inventory },
-): number {
-  const entries = input.inventory.placements.get(placement)?.entries;
+function orphansOf(placement: PlacementKey, { cluster, inventory, ledger, context }: OrphanInput): number {
+  const entries = inventory.placements.get(placement)?.entries;
   if (entries === undefined || entries.size === 0) return 0;
-  const record = input.ledger.placements.get(placement);
+  const record = ledger.placements.get(placement);
   const binding = record?.bindings.get(cluster);
   if (record === undefined || binding === undefined) return entries.size;
-  const keys = wantedKeys(binding, record, input);
+  const keys = wantedKeys(binding, record, context);
   let count = 0;
   for (const key of entries.keys())
     if (keys?.has(key) !== true && !binding.leaving.some((it) => objectKey(it.id) === key)) count += 1;
@@ -104,14 +87,10 @@ function orphansOf(
 }
 
 /** What a binding is to carry; null when it has no target. Of what it selects, overrides may have dropped some. */
-function wantedKeys(
-  binding: Binding,
-  record: PlacementRecord,
-  { context }: OrphanInput,
-): ReadonlySet<ObjectKey> | null {
+function wantedKeys(binding: Binding, record: PlacementRecord, context: PlanContext): ReadonlySet<ObjectKey> | null {
   const { target } = binding;
   if (target === null) return null;
-  if (target.clusterOverrides.length + target.resourceOverrides.length > 0) {
+  if (isOverridden(target)) {
     const rendering = targetRendering(binding, record, context);
     if (rendering?.kind === "rendered") return keysIn(rendering.manifests);
   }

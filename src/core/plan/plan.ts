@@ -21,11 +21,12 @@ import { isDecision } from "./decision.ts";
 import { fleetViewOf, trustedObservationsOf } from "./facts/members.ts";
 import { record } from "./facts/record.ts";
 import { guardDeletions, heldIndex } from "./guard/deletions.ts";
-import { placeCached } from "./incremental.ts";
+import { isKnownIdle, orphansOn, placeCached, withChangedFacts } from "./incremental.ts";
 import { nextSequence, type PlanContext } from "./moves/context.ts";
 import { type Move, manifestsOf } from "./moves/move.ts";
 import { contentOf } from "./moves/version.ts";
 import { openRequests } from "./open-requests.ts";
+import { orphanReasons } from "./orphans.ts";
 import { evictionsNow } from "./placement/evictions.ts";
 import { isSuspended, removePlacement } from "./placement/removal.ts";
 import { type PlacementResult, suspended } from "./placement/result.ts";
@@ -62,13 +63,14 @@ export function plan(world: World): Plan {
     refusal: null,
     ledger,
     decides,
-    actions: actionsFor(ledger, rendered, context),
+    actions: actionsFor(ledger, rendered, context, isKnownIdle),
     rendered,
     wakeAt: earliest(nextRetry(world), world.history.reviewsAt, runs.wakeAt, ...all.map((it) => it.wakeAt)),
     reasons: [
       ...trustReasons(context),
       ...answerReasons(guarded, answersThere(world), asked),
       ...fleetReasons(ledger, context),
+      ...orphanReasons(ledger, context, orphansOn),
       ...all.flatMap((it) => [...it.reasons, ...reasonsOf(it, isHeld, context)]),
       ...runs.reasons,
     ],
@@ -126,7 +128,7 @@ const kept = (before: Ledger, after: Ledger): Ledger =>
 
 /** Decides first which trust file is in force; what people answered is judged by the one that was in force before. */
 function contextOf(world: World): PlanContext {
-  const recorded = withTrust(record({ ...world, ledger: founded(world) }), world.intent);
+  const recorded = withTrust(record({ ...world, ledger: founded(world) }, withChangedFacts), world.intent);
   const consent = consentOf(world, recorded, nextSequence(recorded));
   const before = contextIn(world, recorded, { record: recorded.trust, closed: consent.closed });
   const answers = judgedAnswers(world, (trust) => openRequests(before, trust));

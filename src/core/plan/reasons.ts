@@ -7,7 +7,7 @@ import type { Readiness } from "../rollout/readiness.ts";
 import { extentOf } from "./guard/judge-deletions.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { readinessIn } from "./moves/readiness.ts";
-import { lostInventories, orphanReasons } from "./orphans.ts";
+import { lostInventories } from "./orphans.ts";
 import type { PlacementResult } from "./placement/result.ts";
 
 /** What is to be said of the bindings of a placement, once it is known what waits for a confirmation. */
@@ -134,7 +134,7 @@ function leavingReason(
   return { ...base, message: leaving.length === 0 ? "the member is told" : "being removed", stuck: false };
 }
 
-/** What is to be said about the fleet as a whole: members out of reach, what waits for a person, what nobody explains. */
+/** What is to be said about the fleet as a whole: members out of reach, and what waits for a person. */
 export function fleetReasons(ledger: Ledger, context: PlanContext): readonly Reason[] {
   const { world } = context;
   const reasons: Reason[] = [];
@@ -162,11 +162,7 @@ export function fleetReasons(ledger: Ledger, context: PlanContext): readonly Rea
   const { suspects } = world.intent;
   for (const { id, commit } of ledger.holds)
     reasons.push({ kind: "held", object: id, commit, because: suspects.get(objectKey(id)) ?? null });
-  reasons.push(
-    ...departedReasons(ledger, world),
-    ...lostInventories(ledger, context),
-    ...orphanReasons(ledger, context),
-  );
+  reasons.push(...departedReasons(ledger, world), ...lostInventories(ledger, context));
   return reasons;
 }
 

@@ -1,3 +1,4 @@
+import type { Binding } from "../model/binding.ts";
 import type { ClusterDecision, PolicySnapshot } from "../model/ledger.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { compareText, type Instant } from "../model/value.ts";
@@ -155,6 +156,30 @@ const aloneWith = (candidate: Candidate, policy: PlacementPolicy, now: Instant):
 });
 
 const nobody: ReadonlySet<never> = new Set();
+
+/**
+ * Whether a cycle that was carried out gives the same result although contact with a candidate was lost or found again:
+ * the placement is on it under the policy in force, stays there whatever becomes of it, and nobody judges it.
+ *
+ * `latest` is the index of the policy snapshot in force. False only means that the cycle has to run: the clusters that
+ * PickFixed names are judged in every one.
+ */
+export const staysInTouchOrNot = (
+  policy: PlacementPolicy,
+  change: CandidateChange,
+  { state, removal, policySnapshot, latest }: PlacedBinding,
+  profile: Profile,
+): boolean =>
+  policy.kind !== "PickFixed" &&
+  change.was.cluster === change.is.cluster &&
+  state !== "Unscheduled" &&
+  removal === null &&
+  policySnapshot === latest &&
+  isSeenAlike(change, policy, profile);
+
+interface PlacedBinding extends Pick<Binding, "state" | "removal" | "policySnapshot"> {
+  readonly latest: number;
+}
 
 /**
  * Whether a cycle gives the same result although a candidate changed that the placement is not on and that its record

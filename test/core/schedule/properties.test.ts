@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
+import type { Binding } from "../../../src/core/model/binding.ts";
 import {
   type Candidate,
   type Cycle,
   type CycleBinding,
   wantedState,
 } from "../../../src/core/schedule/framework/cycle.ts";
-import { profiles } from "../../../src/core/schedule/profile.ts";
-import { hasSameVerdict, type Schedule } from "../../../src/core/schedule/schedule.ts";
+import { type Profile, profiles } from "../../../src/core/schedule/profile.ts";
+import { hasSameVerdict, type Schedule, staysInTouchOrNot } from "../../../src/core/schedule/schedule.ts";
 import { cycleBindings, fleet, now, policyOf, schedule } from "./notation.ts";
 import { random } from "./random.ts";
 
@@ -151,6 +152,16 @@ describe.each(Object.values(profiles))("whatever the fleet, the profile $name", 
 const byCluster = ({ decisions }: Schedule): ReadonlyMap<string, unknown> =>
   new Map(decisions.map((it) => [it.cluster, it]));
 
+/** The cycle that runs again once all is carried out. */
+function settled(cycle: Cycle, profile: Profile): Cycle {
+  let last = cycle;
+  for (let round = 0; round < 2; round++) {
+    const result = schedule(last, profile);
+    last = { ...last, cycleBindings: carriedOut(last.cycleBindings, result), recorded: result.decisions };
+  }
+  return last;
+}
+
 describe("a candidate that is judged alike", () => {
   const looks = [
     "",
@@ -190,6 +201,30 @@ describe("a candidate that is judged alike", () => {
     expect(count).toBeGreaterThan(20);
     expect(count).toBeLessThan(alike.length - 20);
   });
+
+  test.each(["default", "kubefleet"] as const)(
+    "changes nothing in any cycle by falling silent, where the placement is on it for good: %s",
+    (name) => {
+      let count = 0;
+      for (const { seed, cycle: unsettled } of alike) {
+        const cycle = settled(unsettled, profiles[name]);
+        const contact = random(seed).pick(["", "(4m)", "(6m)", "(1s)"]);
+        for (const { cluster, state, removing, obsolete } of cycle.cycleBindings) {
+          const was = cycle.candidates.find((it) => it.cluster.name === cluster);
+          if (was === undefined) continue;
+          const [other] = fleet(`${cluster}${contact}`);
+          const is = { ...was, contactFailure: other?.contactFailure ?? null };
+          const binding = { state, removal: removing ? ({} as Binding["removal"]) : null, policySnapshot: 1 };
+          const placed = { ...binding, latest: obsolete ? 2 : 1 };
+          if (!staysInTouchOrNot(cycle.policy, { was, is }, placed, profiles[name])) continue;
+          const changed = { ...cycle, candidates: cycle.candidates.map((it) => (it === was ? is : it)) };
+          expect(schedule(changed, profiles[name]), `seed ${seed}`).toEqual(schedule(cycle, profiles[name]));
+          count += 1;
+        }
+      }
+      expect(count).toBeGreaterThan(20);
+    },
+  );
 
   test("is not believed of a profile with a plugin that looks at others, nor of another cluster", () => {
     const [was, other] = fleet("a b");

@@ -2,7 +2,7 @@ import { isFenced } from "../../apply/actions.ts";
 import { disturbedPlacements } from "../../apply/disturbed.ts";
 import { isFight } from "../../apply/fight.ts";
 import type { Binding, BindingFacts, ObjectFailure, Target } from "../../model/binding.ts";
-import { commonKeys, sameList } from "../../model/identity.ts";
+import { sameList } from "../../model/identity.ts";
 import type { InventoryEntry, InventoryPlacement } from "../../model/inventory.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
@@ -10,11 +10,11 @@ import { kindKey, type ObjectKey, objectIdOf, objectKey } from "../../model/mani
 import type { LiveObject } from "../../model/observation.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import { keysOf, snapshotOf } from "../../render/resource-snapshot.ts";
-import { calmFrom, contestsOf } from "./contests.ts";
-import { changesSince, type FleetView, type Reached } from "./members.ts";
+import { contestsOf } from "./contests.ts";
+import type { FleetView, Reached } from "./members.ts";
 
 /** What is observed in this pass, and what of it can be trusted. */
-interface ObservationContext {
+export interface ObservationContext {
   readonly trustedObservations: ReadonlyMap<ClusterName, Reached>;
   readonly fleetView: FleetView;
   readonly now: Instant;
@@ -22,47 +22,33 @@ interface ObservationContext {
   readonly made: Map<string, BindingFacts>;
 }
 
-/** The view under which a record was found to hold all that was observed, and until when that is so. */
-const observedUnder = new WeakMap<PlacementRecord, { readonly fleetView: FleetView; readonly until: Instant | null }>();
-
 /**
- * The placement with what the members say of it, in a normal form. The record itself when they say nothing new.
+ * The placement with what `members` say of it, in a normal form. The record itself when they say nothing new.
  *
- * Only members that changed since the record was last found complete are looked at again: the same answer twice is no news,
- * whatever the time. Only that a fight is over is told by time alone.
+ * The same answer twice is no news, whatever the time. Only that a fight is over is told by time alone.
  */
-export function withObservedFacts(record: PlacementRecord, context: ObservationContext): PlacementRecord {
-  const last = observedUnder.get(record);
-  const known = last === undefined || (last.until !== null && context.now >= last.until) ? null : last.fleetView;
-  if (known === context.fleetView) return record;
-  const bindings = observedBindings(
-    record,
-    context,
-    known === null ? null : changesSince(known, context.fleetView).all,
-  );
-  if (bindings !== record.bindings) return { ...record, bindings };
-  observedUnder.set(record, { fleetView: context.fleetView, until: calmFrom(record, context.trustedObservations) });
-  return record;
-}
-
-/** Notes that a record holds all that was observed in this pass: it was made from one that did. */
-export const markObserved = (
+export function withObservedFacts(
   record: PlacementRecord,
-  { fleetView, trustedObservations }: Pick<ObservationContext, "fleetView" | "trustedObservations">,
-): void => void observedUnder.set(record, { fleetView, until: calmFrom(record, trustedObservations) });
+  context: ObservationContext,
+  members: Iterable<ClusterName> = record.bindings.keys(),
+): PlacementRecord {
+  const bindings = observedBindings(record, context, members);
+  return bindings === record.bindings ? record : { ...record, bindings };
+}
 
 function observedBindings(
   record: PlacementRecord,
   context: ObservationContext,
-  members: ReadonlySet<ClusterName> | null,
+  members: Iterable<ClusterName>,
 ): PlacementRecord["bindings"] {
   const { bindings } = record;
   const changed = new Map<ClusterName, Binding | null>();
-  const observe = (binding: Binding | undefined): void => {
-    const next = binding === undefined ? undefined : observedBinding(binding, record, context);
-    if (binding !== undefined && next !== undefined && next !== binding) changed.set(binding.cluster, next);
-  };
-  for (const it of members === null ? bindings.keys() : commonKeys(members, bindings)) observe(bindings.get(it));
+  for (const it of members) {
+    const binding = bindings.get(it);
+    if (binding === undefined) continue;
+    const next = observedBinding(binding, record, context);
+    if (next !== binding) changed.set(it, next);
+  }
   if (changed.size === 0) return bindings;
   const next = new Map<ClusterName, Binding>();
   for (const [name, binding] of bindings) {

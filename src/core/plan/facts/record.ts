@@ -1,6 +1,6 @@
 import { type Condition, settleConditions, type Verdict } from "../../model/condition.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
-import { sameMap } from "../../model/identity.ts";
+import { revised, revisedMap, sameMap } from "../../model/identity.ts";
 import { digestOf } from "../../model/json.ts";
 import type { ClusterRecord, ContactFailure, Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
@@ -8,16 +8,16 @@ import { remembered } from "../../model/memo.ts";
 import { clusterGroup } from "../../model/names.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { World } from "../../model/plan.ts";
-import { type ClusterName, compareText, type Instant, type PlacementKey } from "../../model/value.ts";
+import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import { fleetViewOf, type Reached, trustedObservationsOf } from "./members.ts";
-import { withObservedFacts } from "./observed-facts.ts";
+import { type ObservationContext, withObservedFacts } from "./observed-facts.ts";
 
 /**
  * Writes down what was observed of the members, in a normal form: decisions read the ledger and nothing else.
  *
- * What did not change keeps its identity. A member that was not asked changes nothing.
+ * What did not change keeps its identity. A member that was not asked changes nothing. `observe` does it for one placement.
  */
-export function record(world: World): Ledger {
+export function record(world: World, observe: Observe = withObservedFacts): Ledger {
   const { ledger, now } = world;
   const clusters = recordClusters(world);
   const recorded = { clusters };
@@ -27,16 +27,12 @@ export function record(world: World): Ledger {
     now,
     made: new Map(),
   };
-  const placements = new Map<PlacementKey, PlacementRecord>();
-  let isNews = false;
-  for (const [key, it] of ledger.placements) {
-    const observed = withObservedFacts(it, context);
-    placements.set(key, observed);
-    if (observed !== it) isNews = true;
-  }
-  if (clusters === ledger.clusters && !isNews) return ledger;
-  return { ...ledger, clusters, placements: isNews ? placements : ledger.placements };
+  const placements = revisedMap(ledger.placements, (it) => observe(it, context));
+  return revised(ledger, { clusters, placements });
 }
+
+/** The placement with what the members say of it; the record itself when they say nothing new. */
+type Observe = (record: PlacementRecord, context: ObservationContext) => PlacementRecord;
 
 function recordClusters({ intent, ledger, observed, now }: World): Ledger["clusters"] {
   // A member whose document cannot be used has not left.

@@ -13,7 +13,7 @@ import { advanceRuns } from "../runs/runs.ts";
 import { recordsOf } from "../runs/runs-of.ts";
 import { finished, type PlacementResult, still } from "./result.ts";
 import { callOffRemovals } from "./returns.ts";
-import { scheduleOf } from "./schedule.ts";
+import type { Scheduled } from "./schedule.ts";
 
 /** No run moves anything, now or later, and no run came or went. */
 const isAtRest = (key: PlacementKey, runs: readonly RunRecord[], { ledger }: PlanContext): boolean =>
@@ -44,17 +44,16 @@ function unrolledHash(
 
 /**
  * Decides one External placement: the scheduler says where it goes, and nothing moves but by its update runs
- * (`rollout/README.md#external` and `#staged-runs`). `accepted` is the placement under the spec as accepted now.
+ * (`rollout/README.md#external` and `#staged-runs`). `scheduled` says where, under the spec as accepted now.
  */
 export function placeExternal(
   before: PlacementRecord | null,
-  accepted: PlacementRecord,
+  { record: placed, ...scheduled }: Scheduled,
   selected: Selected,
   context: PlanContext,
 ): PlacementResult {
-  const { record: placed, ...scheduled } = scheduleOf(revised(accepted, { selectionError: null }), context);
   const here = callOffRemovals(unmoved(placed), context);
-  const moved = advanceRuns(accepted.key, here, selected, context);
+  const moved = advanceRuns(placed.key, here, selected, context);
   const { runs, reasons } = moved;
   const progress = moved.progress ?? here;
   const { selection } = selected;

@@ -19,16 +19,26 @@ import { placeExternal } from "./external.ts";
 import { finished, type PlacementResult, paused } from "./result.ts";
 import { callOffRemovals } from "./returns.ts";
 import { type RolloutResult, rollingUpdate } from "./rollout.ts";
-import { scheduleOf } from "./schedule.ts";
+import type { scheduleOf } from "./schedule.ts";
 
-/** Decides one placement that the repository asks for: what is selected, where it goes, and how far it gets now. */
-export function place(placement: Placement, before: PlacementRecord | null, context: PlanContext): PlacementResult {
+/** Decides one placement that the repository asks for: what is selected, where it goes, and how far it gets now. `schedule` runs the scheduler. */
+export function place(
+  placement: Placement,
+  before: PlacementRecord | null,
+  context: PlanContext,
+  schedule: typeof scheduleOf,
+): PlacementResult {
   const accepted = acceptedRecord(placement, before, context);
   const selection = selectResources(placement, context.world.intent);
   if (placement.spec.strategy.type === "External") {
     const resources = selection.kind === "selected" ? selection.resources : [];
     const snapshotsNow = (): PlacementRecord["resourceSnapshots"] => snapshotsOf(accepted, resources, context);
-    return placeExternal(before, accepted, { selection, snapshotsNow }, context);
+    return placeExternal(
+      before,
+      schedule(revised(accepted, { selectionError: null }), context),
+      { selection, snapshotsNow },
+      context,
+    );
   }
   if (selection.kind === "refused") {
     const reason: Reason = { kind: "selectionFailed", placement: placement.key, message: selection.message };
@@ -37,7 +47,7 @@ export function place(placement: Placement, before: PlacementRecord | null, cont
   }
   const resourceSnapshots = snapshotsOf(accepted, selection.resources, context);
   const found = { selectionError: null, unrolled: null, resourceSnapshots };
-  const { record, ...scheduled } = scheduleOf(revised(accepted, found), context);
+  const { record, ...scheduled } = schedule(revised(accepted, found), context);
   const rollout = advance(callOffRemovals(unmoved(record), context), context);
   const result = finished(before, rollout, null, context);
   const remarks = selectionReasons(placement, selection);

@@ -13,7 +13,7 @@ import { type Schedule, schedule } from "../../schedule/schedule.ts";
 import { type PlanContext, uidOf } from "../moves/context.ts";
 
 /** Where a placement goes. */
-interface Scheduled {
+export interface Scheduled {
   /** With policy snapshots, decisions and bindings brought up to date; the same one when they are. */
   readonly record: PlacementRecord;
   readonly reasons: readonly Reason[];

@@ -1,0 +1,187 @@
+import { sameList, sameMap } from "../model/identity.ts";
+import type { Intent } from "../model/intent.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
+import { rememberedPair } from "../model/memo.ts";
+import type { OverrideSnapshot } from "../model/override.ts";
+import type { Placement } from "../model/placement.ts";
+import type { TrustRecord } from "../model/trust.ts";
+import type { ClusterName } from "../model/value.ts";
+import { overridesOf } from "../render/applicable-overrides.ts";
+import { contentDigest } from "../render/resource-snapshot.ts";
+import { type Selection, selectResources } from "../render/select.ts";
+import { candidateOf } from "../schedule/framework/cycle.ts";
+import { profiles } from "../schedule/profile.ts";
+import { type CandidateChange, hasSameVerdict, isBeyondTheList, staysInTouchOrNot } from "../schedule/schedule.ts";
+import type { FleetView } from "./facts/members.ts";
+import type { PlanContext } from "./moves/context.ts";
+import { leavesOf } from "./moves/leaves.ts";
+import type { PlacementResult } from "./placement/result.ts";
+import { recordsOf, runsOf } from "./runs/runs-of.ts";
+
+/**
+ * Everything that a decision about a placement in which nothing moves rested on, its record and time apart.
+ *
+ * Invariant: it changes what a plan costs and nothing else. Whatever is not compared here has no part in it: the
+ * sequence and the commit enter only what is decided anew, and what was observed of members only through the record.
+ */
+export interface DecisionBasis {
+  readonly placement: Placement;
+  readonly selection: Selection;
+  /** The newest snapshot holds what is selected: as long as the selection stands, its content is there. */
+  readonly isSelected: boolean;
+  readonly overrides: readonly OverrideSnapshot[];
+  readonly latestOverrides: readonly OverrideSnapshot[];
+  readonly scopes: Intent["scopes"];
+  readonly unusable: Intent["unusable"];
+  readonly profile: Intent["fleet"]["profile"];
+  /** Its update runs, all of them ended, and their documents. */
+  readonly runs: readonly object[];
+  /** What is protected, and from whom an approval counts. */
+  readonly trust: TrustRecord | null;
+  readonly fleetView: FleetView;
+  /** A new commit as such takes nothing away here. */
+  readonly outlivesCommits: boolean;
+}
+
+/**
+ * What the decision about a placement rests on; null where something moves or leaves: that is work under way, and waits
+ * for members and for people.
+ */
+export function decisionBasisOf(
+  placement: Placement,
+  result: PlacementResult,
+  context: PlanContext,
+): DecisionBasis | null {
+  const { record, standstill } = result;
+  const snapshot = record?.resourceSnapshots.at(-1);
+  if (record === null || standstill === null || snapshot === undefined) return null;
+  if (isAtWork(record, result, context) || context.isNamed(record.key)) return null;
+  // What waits for an approval rests on what people say, and on who may say it.
+  if (record.change !== null || result.isAsked) return null;
+  if (recordsOf(context.ledger, record.key).some((it) => it.end === null)) return null;
+  const { intent } = context.world;
+  const { selection, isSettled } = standstill;
+  return {
+    placement,
+    runs: runsAround(record, context),
+    selection,
+    isSelected: selection.kind === "selected" && snapshot.hash === contentDigest(selection.resources),
+    overrides: overridesOf(record.key, snapshot.resources, context.latestOverrides, intent.scopes),
+    latestOverrides: context.latestOverrides,
+    scopes: intent.scopes,
+    unusable: intent.unusable,
+    profile: intent.fleet.profile,
+    trust: context.consent.record,
+    fleetView: context.fleetView,
+    outlivesCommits: isSettled || context.isNewCommit,
+  };
+}
+
+const isAtWork = (
+  { bindings }: PlacementRecord,
+  { counted, reasons }: PlacementResult,
+  context: PlanContext,
+): boolean =>
+  // Counted once and for all only when the pass is committed.
+  counted.some((it) => leavesOf(it, context).length > 0) ||
+  reasons.some((it) => it.kind === "contentLost") ||
+  [...bindings.values()].some((it) => it.removal !== null || it.leaving.length > 0);
+
+const runsAround = ({ key }: PlacementRecord, { ledger, world }: PlanContext): readonly object[] => [
+  ...runsOf(world.intent, key),
+  ...recordsOf(ledger, key),
+];
+
+/** With more of them than this, running the whole cycle is no more work than comparing. */
+const mostCompared = 32;
+
+/** Whether the scheduler says of all members that moved what it said of them before. */
+export function isScheduledAlike(
+  basis: DecisionBasis,
+  { policySnapshots, bindings }: PlacementRecord,
+  moved: ReadonlySet<ClusterName>,
+  context: PlanContext,
+): boolean {
+  if (moved.size === 0) return true;
+  if (moved.size > mostCompared) return false;
+  const { policy } = basis.placement.spec;
+  const { intent, now } = context.world;
+  const profile = profiles[intent.fleet.profile];
+  const { index, verdict } = policySnapshots.at(-1) ?? { index: 0, verdict: null };
+  return [...moved].every((name) => {
+    const change = changeOf(name, basis, context);
+    if (change === null) return false;
+    const binding = bindings.get(name);
+    if (binding !== undefined && staysInTouchOrNot(policy, change, { ...binding, latest: index }, profile)) return true;
+    if (hasSameVerdict(policy, change, profile, now)) return true;
+    return verdict !== null && binding === undefined && isBeyondTheList(policy, change.is, verdict, profile, now);
+  });
+}
+
+/** What became of a member; null where it joined or left, or its document cannot be used. */
+function changeOf(name: ClusterName, { fleetView }: DecisionBasis, context: PlanContext): CandidateChange | null {
+  const was = fleetView.get(name);
+  const is = context.fleetView.get(name);
+  if (was == null || is == null || was.cluster === null || is.cluster === null) return null;
+  return { was: candidateOf(was.cluster, was.contactFailure), is: candidateOf(is.cluster, is.contactFailure) };
+}
+
+/** Whether of a member that the placement is on nothing but its document changed, which no override looks at. */
+export function isRelabelledOnly(name: ClusterName, basis: DecisionBasis, context: PlanContext): boolean {
+  const was = basis.fleetView.get(name);
+  const is = context.fleetView.get(name);
+  const isAskedAlike =
+    was !== undefined && is !== undefined && (was.observation === null) === (is.observation === null);
+  return isAskedAlike && was.contactFailure === is.contactFailure && basis.overrides.length === 0;
+}
+
+/** The same, as this plan sees it. */
+export const refreshed = (basis: DecisionBasis, { fleetView, latestOverrides, world }: PlanContext): DecisionBasis => ({
+  ...basis,
+  fleetView,
+  latestOverrides,
+  scopes: world.intent.scopes,
+  unusable: world.intent.unusable,
+});
+
+/** Whether all that a decision rested on is as it was, members apart. */
+export function isUnchanged(
+  basis: DecisionBasis,
+  placement: Placement,
+  record: PlacementRecord,
+  context: PlanContext,
+): boolean {
+  const { intent } = context.world;
+  return (
+    basis.profile === intent.fleet.profile &&
+    basis.trust === context.consent.record &&
+    sameUnusable(basis.unusable, intent.unusable) &&
+    sameScopes(basis.scopes, intent.scopes) &&
+    (basis.outlivesCommits || !context.isNewCommit) &&
+    !context.isNamed(record.key) &&
+    sameList(basis.runs, runsAround(record, context)) &&
+    // A selection is of one placement: another one, or this one edited, has another.
+    selectResources(placement, intent) === basis.selection &&
+    (basis.isSelected || isContentAvailable(record, context)) &&
+    sameOverrides(basis, record, context)
+  );
+}
+
+const sameUnusable = (a: Intent["unusable"], b: Intent["unusable"]): boolean => a === b || a.size + b.size === 0;
+
+const sameScopes = rememberedPair((a: Intent["scopes"], b: Intent["scopes"]) => sameMap(a, b));
+
+/** Whether the content that a cluster may be brought to can be had. */
+const isContentAvailable = ({ resourceSnapshots }: PlacementRecord, { content }: PlanContext): boolean =>
+  resourceSnapshots.at(-1)?.resources.every((it) => content(it.digest) !== null) === true;
+
+const sameOverrides = (
+  basis: DecisionBasis,
+  { key, resourceSnapshots }: PlacementRecord,
+  context: PlanContext,
+): boolean =>
+  basis.latestOverrides === context.latestOverrides ||
+  sameList(
+    basis.overrides,
+    overridesOf(key, resourceSnapshots.at(-1)?.resources ?? [], context.latestOverrides, context.world.intent.scopes),
+  );
