@@ -108,6 +108,9 @@ export class Member {
       for (const key of action.forget) entries.set(key, null);
       this.note(action, actions, entries);
     }
+    for (const [action, entries] of results)
+      for (const { key, from } of action.handOvers ?? [])
+        if (entries.get(key)?.outcome.kind === "applied") this.drop(from, key);
     return accepted.length < actions.placements.length ? "overtaken by a later action" : null;
   }
 
@@ -135,6 +138,22 @@ export class Member {
     this.inventory = { fleet, epoch, placements };
   }
 
+  /** What was handed over is in its new owner's part of the inventory alone. */
+  private drop(placement: PlacementKey, key: ObjectKey): void {
+    const there = this.inventory.placements.get(placement);
+    if (there === undefined) return;
+    const entries = new Map([...there.entries].filter(([it]) => it !== key));
+    const placements = new Map([...this.inventory.placements, [placement, { ...there, entries }]]);
+    this.inventory = { ...this.inventory, placements };
+  }
+
+  /** The entry of the placement that hands an object over, if it is the object that stands there. */
+  private givenTo({ handOvers }: PlacementActions, key: ObjectKey): InventoryEntry | null {
+    const from = handOvers?.find((it) => it.key === key)?.from;
+    const entry = from === undefined ? null : this.entryOf(from, key);
+    return entry?.uid != null && entry.uid === this.objects.get(key)?.uid ? entry : null;
+  }
+
   private entryOf(placement: PlacementKey, key: ObjectKey): InventoryEntry | null {
     return this.inventory.placements.get(placement)?.entries.get(key) ?? null;
   }
@@ -142,7 +161,7 @@ export class Member {
   private claim(action: PlacementActions, actions: ClusterActions): void {
     const entries = new Map<ObjectKey, InventoryEntry>();
     for (const item of action.apply) {
-      const before = this.entryOf(action.placement, item.key);
+      const before = this.givenTo(action, item.key) ?? this.entryOf(action.placement, item.key);
       const live = this.objects.get(item.key);
       const isNew = before?.uid == null && live !== undefined && !this.isOurs(live, action, before, actions);
       entries.set(item.key, {
@@ -287,6 +306,8 @@ export class Member {
     if (live === undefined) return null;
     if (departure.uid === null) return this.isOurs(live, action, entry, actions) ? { ...entry, uid: live.uid } : null;
     if (live.uid !== departure.uid) return lingering("IdentityChanged", "it was made anew by somebody else");
+    // Another placement of ours has taken it.
+    if (live.mark !== null && live.mark.label !== markOf(action.placement)) return null;
     if (departure.how === "release") {
       live.mark = null;
       live.fingerprint = null;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { check } from "../src/core/check/check.ts";
+import { versionsNamed } from "../src/core/model/binding.ts";
 import type { CommitFact, PathChange } from "../src/core/model/commit.ts";
 import { defaultFleet, type FleetSpec, type MemberCluster } from "../src/core/model/fleet.ts";
 import {
@@ -292,7 +293,7 @@ export class World {
     const archive = new Map<Digest, Manifest>();
     for (const { bindings, resourceSnapshots } of placements.values()) {
       const named = new Set([
-        ...[...bindings.values()].map((it) => it.target?.resourceIndex),
+        ...[...bindings.values()].flatMap((it) => versionsNamed(it).map(({ resourceIndex }) => resourceIndex)),
         ...[...runs.values()].map((it) => it.plan?.resourceIndex),
         ...[...asked.values()].map((it) => Number(it.spec.resourceIndex ?? -1)),
       ]);

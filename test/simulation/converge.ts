@@ -126,9 +126,7 @@ function mended(document: Document, said: Draft): Document {
     case "cluster":
       return { ...document, words: document.words.replaceAll(/\s*taint:\S+/g, "") };
     case "placement": {
-      const own = namespacesOf(document).filter(
-        (it) => it === document.name || (it === "extra" && document.name === "web"),
-      );
+      const own = namespacesOf(document).filter((it) => askerOf(it, said) === document.name);
       const options = [...optionsOf(document.options)].filter(([key]) => !inTheWay.has(key));
       const words = options.map(([key, value]) => (key === value ? key : `${key}=${value}`));
       return {
@@ -140,6 +138,14 @@ function mended(document: Document, said: Draft): Document {
     default:
       return document;
   }
+}
+
+/** Of those that ask for a namespace, whose it is: of its own name, or the last by name. */
+function askerOf(space: string, said: Draft): string | undefined {
+  const asking = [...said.values()].flatMap((it) =>
+    it.kind === "placement" && namespacesOf(it).includes(space) ? it.name : [],
+  );
+  return asking.find((it) => it === space) ?? asking.sort().at(-1);
 }
 
 /** Where fewer clusters can be found than are asked for, what there is may not go. */

@@ -17,6 +17,7 @@ import { isExplained, memberRules } from "./rules/members.ts";
 import { rollingRules } from "./rules/rolling.ts";
 import { runRules } from "./rules/runs.ts";
 import { trustCommitRules, trustWriteRules } from "./rules/trust.ts";
+import { wantedRules } from "./rules/wanted.ts";
 import { writeRules } from "./rules/writes.ts";
 import type { Simulation } from "./simulation.ts";
 import type { SourceAttack } from "./step.ts";
@@ -203,6 +204,7 @@ export class Judge {
         ...approvedRules,
         ...trustWriteRules,
         ...fateWriteRules,
+        ...wantedRules,
       ])
         this.#hear(rule, judge(write, this));
       this.#remember(write);

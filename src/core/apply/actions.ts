@@ -1,4 +1,4 @@
-import type { Binding, Target } from "../model/binding.ts";
+import type { Binding, PendingRemoval, Target } from "../model/binding.ts";
 import type { ForeignObject } from "../model/deletion.ts";
 import {
   type Inventory,
@@ -11,7 +11,7 @@ import { kindKey, type ObjectKey, objectIdOf, objectKey } from "../model/manifes
 import { remembered } from "../model/memo.ts";
 import type { LiveObject, Observation } from "../model/observation.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
-import type { ObjectRemoval, PlacementActions, RenderedManifest, World } from "../model/plan.ts";
+import type { ObjectHandOver, ObjectRemoval, PlacementActions, RenderedManifest, World } from "../model/plan.ts";
 import type { Instant, PlacementKey, Sequence } from "../model/value.ts";
 import { disturbedPlacements } from "./disturbed.ts";
 import { isBackingOff } from "./fight.ts";
@@ -31,9 +31,21 @@ export interface LiveComparison {
   /** Others' objects whose deletion with a Namespace or definition was confirmed; null without a confirmation. */
   readonly confirmedOthers: (key: ObjectKey) => readonly ForeignObject[] | null;
   readonly applyStrategy: ApplyStrategy;
+  /** What becomes of an object of `leaving` because somebody wants it there; null where nobody does, so that it goes. */
+  readonly stay: (leave: PendingRemoval) => Stay | null;
+  /** Renders what is kept for others; called only where `stay` says that there is something. */
+  readonly renderKept: () => readonly RenderedManifest[];
+  /** From whom an object of the target is taken; null where nobody hands it over. */
+  readonly sourceOf: (key: ObjectKey) => Omit<ObjectHandOver, "key"> | null;
   readonly now: Instant;
   readonly patience: World["patience"];
 }
+
+/**
+ * Why an object that leaves is not taken away: it is `kept`, and put right, until the turn of who wants it comes there; then
+ * it is `due` to be taken by that one; `taken`, it is in the other one's inventory, and ours forgets it (`plan/README.md#d-9`).
+ */
+export type Stay = "kept" | "due" | "taken";
 
 /**
  * What has to be written on a member so that it carries its binding's target and nothing else; null when nothing has to
@@ -50,13 +62,46 @@ export function placementActions(comparison: LiveComparison): PlacementActions |
   const claimed = isClaimed(carried, target);
   const desired = comparison.render();
   if (desired === null) return null;
-  const apply = desired.filter((it) => mustApply(comparison, it, carried));
-  const isComplete = claimed && apply.length === 0 && desired.every((it) => isApplied(comparison, carried, it.key));
+  const due = desired.filter((it) => mustApply(comparison, it, carried));
+  const apply = [...due, ...keptToApply(comparison, carried)];
+  const isComplete = claimed && due.length === 0 && desired.every((it) => isApplied(comparison, carried, it.key));
   const { remove, forget } = isComplete ? departures(comparison, carried, leavingKeys(binding)) : nothing;
   const forgotten = claimed ? [...forget, ...strays(comparison, carried, desired)] : forget;
   if (claimed && apply.length === 0 && remove.length === 0 && forgotten.length === 0) return null;
   const { sequence, digest } = target;
-  return { placement, sequence, digest, applyStrategy, apply, remove, forget: forgotten, recover: leavingIds(binding) };
+  const recover = leavingIds(binding);
+  return {
+    placement,
+    sequence,
+    digest,
+    applyStrategy,
+    apply,
+    remove,
+    forget: forgotten,
+    recover,
+    ...taking(comparison, due),
+  };
+}
+
+/** What is kept for others and has to be put right. What the inventory does not list is nobody's to make. */
+function keptToApply(comparison: LiveComparison, carried: InventoryPlacement | null): readonly RenderedManifest[] {
+  const kept = comparison.binding.leaving.filter((it) => comparison.stay(it) === "kept");
+  if (kept.length === 0) return noManifests;
+  const keys = new Set(kept.map((it) => objectKey(it.id)));
+  return comparison
+    .renderKept()
+    .filter((it) => keys.has(it.key) && carried?.entries.has(it.key) === true && mustApply(comparison, it, carried));
+}
+
+const noManifests: readonly RenderedManifest[] = [];
+
+/** What is handed over of what is written now. */
+function taking({ sourceOf }: LiveComparison, apply: readonly RenderedManifest[]): Pick<PlacementActions, "handOvers"> {
+  const handOvers = apply.flatMap(({ key }): readonly ObjectHandOver[] => {
+    const source = sourceOf(key);
+    return source === null ? [] : [{ key, ...source }];
+  });
+  return handOvers.length === 0 ? {} : { handOvers };
 }
 
 /** Always all of it: only the claim shows whether the inventory still knows the placement (`apply/README.md#f-43`). */
@@ -110,10 +155,11 @@ function withdraw(
   if (carried !== null && carried.sequence > sequence) return null;
   const { binding, member, placement, applyStrategy } = comparison;
   const { remove, forget } = carried === null ? nothing : departures(comparison, carried, leavingKeys(binding));
+  const apply = keptToApply(comparison, carried);
   const recover = leavingIds(binding);
   const isDone = recover.length > 0 ? carried !== null : isFenced(member.inventory, placement, sequence);
-  if (remove.length + forget.length === 0 && isDone) return null;
-  return { placement, sequence, digest: null, applyStrategy, apply: [], remove, forget, recover };
+  if (apply.length + remove.length + forget.length === 0 && isDone) return null;
+  return { placement, sequence, digest: null, applyStrategy, apply, remove, forget, recover };
 }
 
 const leavingKeys = (binding: Binding): readonly ObjectKey[] => binding.leaving.map((it) => objectKey(it.id));
@@ -159,11 +205,19 @@ function departures(
   const forget: ObjectKey[] = [];
   for (const key of keys) {
     const entry = carried.entries.get(key);
-    if (entry === undefined || comparison.isHeld(key)) continue;
+    if (entry === undefined) continue;
+    const stay = stayOf(comparison, key);
+    if (stay === "taken") forget.push(key);
+    if (stay !== null || comparison.isHeld(key)) continue;
     if (isGone(comparison, key, entry)) forget.push(key);
     else if (isDue(comparison, key, entry)) remove.push(departure(comparison, key, entry));
   }
   return { remove, forget };
+}
+
+function stayOf({ binding, stay }: LiveComparison, key: ObjectKey): Stay | null {
+  const leave = binding.leaving.find((it) => objectKey(it.id) === key);
+  return leave === undefined ? null : stay(leave);
 }
 
 /** Gone, recreated or without our mark: not ours (`plan/README.md#d-1`). An incomplete list proves nothing. */

@@ -3,7 +3,7 @@ import { memberAt, textOf } from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import { fieldManager } from "../model/names.ts";
 import type { ObjectRemoval, PlacementActions, RenderedManifest } from "../model/plan.ts";
-import type { Instant } from "../model/value.ts";
+import type { Instant, PlacementKey } from "../model/value.ts";
 import { type Failure, failedOutcome } from "./failure.ts";
 import { afterOtherWrite, afterRepair } from "./fight.ts";
 import { liveFingerprint } from "./fingerprint.ts";
@@ -88,6 +88,8 @@ export interface WriteTask {
   /** As it stood before the claim. */
   readonly before: InventoryEntry | null;
   readonly takeover: TakeoverDecision;
+  /** The placement that hands it over; absent where nobody does. */
+  readonly from?: PlacementKey;
 }
 
 /** One object to be deleted or released. */

@@ -2,7 +2,7 @@ import type { Inventory, InventoryEntry } from "../model/inventory.ts";
 import { memberAt, textOf } from "../model/json.ts";
 import type { Manifest, ObjectKey } from "../model/manifest.ts";
 import type { ClusterActions, PlacementActions } from "../model/plan.ts";
-import type { PlacementKey } from "../model/value.ts";
+import type { PlacementKey, Sequence } from "../model/value.ts";
 import type { Failure } from "./failure.ts";
 import { isWriteOf, markOf, readMark } from "./mark.ts";
 
@@ -65,6 +65,38 @@ export function decideTakeover(found: ObjectFound, claimant: Claimant): Takeover
   // No write keeps it, and what replaces it is made by us.
   if (isBeingDeleted(live)) return leave("FailedToTakeOver", "it is being deleted; ours is created once it is gone");
   return whenToTakeOver === "IfNoDiff" ? { kind: "compare", uid, live } : { kind: "write", uid, adopted: true, live };
+}
+
+/** What hands an object over: its last owner's entry in the inventory, and that owner's last decision. */
+export interface HandedOver {
+  readonly from: PlacementKey;
+  readonly upTo: Sequence;
+  readonly entry: InventoryEntry;
+}
+
+/**
+ * Decides about one object that another placement of ours hands over: it is ours already, so `whenToTakeOver` and
+ * `allowCoOwnership` have no say (`plan/README.md#d-9`). Null where it is not what that one had: then it is decided about like
+ * any other object.
+ */
+export function decideHandOver(
+  found: ObjectFound,
+  { fleet, epoch, action }: Pick<Claimant, "fleet" | "epoch" | "action">,
+  { from, upTo, entry }: HandedOver,
+): TakeoverDecision | null {
+  if (found.kind !== "present") return null;
+  const { live } = found;
+  const mark = readMark(live);
+  const uid = textOf(memberAt(live, "metadata", "uid")) ?? "";
+  if (mark === null || mark.fleet !== fleet) return null;
+  const isNew = mark.label === markOf(action.placement);
+  if (!isNew && mark.label !== markOf(from)) return null;
+  if (entry.uid === null ? !isWriteOf(mark, entry, upTo) && !isNew : entry.uid !== uid) return null;
+  const isLater = mark.epoch > epoch || (mark.epoch === epoch && mark.sequence > (isNew ? action.sequence : upTo));
+  if (isLater)
+    return { kind: "leave", failure: { code: "FailedToTakeOver", message: "a later decision has written it" } };
+  const adopted = mayBeAdopted(entry, uid);
+  return isBeingDeleted(live) ? { kind: "wait", uid, adopted } : { kind: "write", uid, adopted, live: null };
 }
 
 const isBeingDeleted = (live: Manifest): boolean => memberAt(live, "metadata", "deletionTimestamp") !== null;

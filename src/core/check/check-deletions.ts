@@ -135,7 +135,8 @@ function byPlacement(held: readonly HeldDeletion[]): ReadonlyMap<PlacementKey, r
 function newlyDeleted(binding: Binding, was: Binding | undefined, { record, asked, world }: Taking): number {
   const { cluster, removal, leaving } = binding;
   if (removal?.propagation === "Abandon") return 0;
-  const known = new Set(was?.leaving.map((it) => inventoryKey(it.id)));
+  // What is handed over is no deletion, unless that is over.
+  const known = new Set(was?.leaving.flatMap((it) => (it.handOver === undefined ? inventoryKey(it.id) : [])));
   const seen = world.observed.get(cluster);
   const carried = seen?.kind === "reached" ? seen.inventory.placements.get(record.key)?.entries : undefined;
   const adopted = new Set([...(was?.facts?.adopted ?? []), ...(binding.facts?.adopted ?? [])].map(inventoryKey));
@@ -144,7 +145,7 @@ function newlyDeleted(binding: Binding, was: Binding | undefined, { record, aske
   const isAsked = (key: string): boolean => own.some((it) => it.objects.some((id) => inventoryKey(id) === key));
   return leaving.filter((it) => {
     const key = inventoryKey(it.id);
-    return !known.has(key) && !(adopted.has(key) && !it.evenAdopted) && !isAsked(key);
+    return it.handOver === undefined && !known.has(key) && !(adopted.has(key) && !it.evenAdopted) && !isAsked(key);
   }).length;
 }
 

@@ -128,7 +128,10 @@ function newFates(
   const known = new Set(before.map((it) => objectKey(it.id)));
   return leaving
     .filter((it) => !known.has(objectKey(it.id)))
-    .map(({ id, released }) => `${objectKey(id)} ${isAbandoned || released ? "release" : "delete"}`);
+    .map(({ id, released, handOver }) => {
+      const alone = isAbandoned || released ? "release" : "delete";
+      return `${objectKey(id)} ${handOver === undefined ? alone : "handOver"}`;
+    });
 }
 
 function hasMore(leaving: readonly PendingRemoval[], before: readonly PendingRemoval[]): boolean {

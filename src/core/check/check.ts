@@ -11,6 +11,7 @@ import { defect, inventoryKey, placementActionsIn, sameKey, sameObject } from ".
 import { checkDeletions } from "./check-deletions.ts";
 import { availabilityOf, checkEvictions, evictedFrom, isAvailabilityUnknown, isDisturbed } from "./check-disruption.ts";
 import { checkFates } from "./check-fates.ts";
+import { carriedByOthers, checkHandOvers, isKeptForOthers } from "./check-hand-over.ts";
 import { checkFormerNames } from "./check-names.ts";
 import { checkProtection } from "./check-protection.ts";
 import { checkRuns } from "./check-runs.ts";
@@ -34,6 +35,7 @@ export function check(plan: Plan, world: World): readonly PlanDefect[] {
     ...deletesOnlyWhatIsOurs(plan, world),
     ...checkDeletions(plan, world),
     ...checkFates(plan, world),
+    ...checkHandOvers(plan, world),
     ...checkConfirmations(plan, world),
     ...keepsTheBudget(plan, world),
     ...checkRuns(plan, world),
@@ -79,7 +81,8 @@ function* appliesWhatTheLedgerSays({ actions, ledger }: Plan): Generator<PlanDef
         subject,
         `acts on ${work.placement} on ${cluster} under a sequence nobody decided`,
       );
-    if (work.apply.length > 0 && (binding.removal !== null || binding.state === "Scheduled"))
+    const isAdmitted = binding.removal === null && binding.state !== "Scheduled";
+    if (!isAdmitted && work.apply.some((it) => !isKeptForOthers(it, binding)))
       yield defect("BindingNotAdmitted", subject, `applies ${work.placement} to ${cluster}, where it is not admitted`);
     for (const { id } of work.apply) {
       if (id.kind !== "Namespace") continue;
@@ -121,7 +124,8 @@ function* deletesOnlyWhatIsOurs({ actions, ledger }: Plan, { observed }: World):
       const entry = carried?.entries.get(key);
       const subject = { kind: "object", placement: work.placement, cluster, object: key } as const;
       const live = seen?.kind === "reached" ? seen.objects.get(key) : undefined;
-      if (live !== undefined && live.uid === entry?.uid && live.mark !== null)
+      const isElsewhere = carriedByOthers(seen, work.placement, key, entry?.uid ?? null);
+      if (live !== undefined && live.uid === entry?.uid && live.mark !== null && !isElsewhere)
         yield defect(
           "ObjectStillPresent",
           subject,

@@ -77,11 +77,32 @@ export function afterActions(member: VirtualMember, actions: ClusterActions, lan
     coming: new Map(member.coming),
     landing,
   };
-  for (const it of actions.placements)
-    placements.set(it.placement, carriedAfter(it, placements.get(it.placement), draft));
+  for (const it of actions.placements) {
+    const given = new Map<ObjectKey, InventoryEntry>();
+    for (const { key, from } of it.handOvers ?? []) {
+      const giver = placements.get(from);
+      const entry = giver?.entries.get(key);
+      if (giver === undefined || entry === undefined) continue;
+      given.set(key, entry);
+      placements.set(from, { ...giver, entries: new Map([...giver.entries].filter(([object]) => object !== key)) });
+    }
+    placements.set(it.placement, carriedAfter(it, withEntries(placements.get(it.placement), given), draft));
+  }
   const inventory = { fleet: actions.fleet, epoch: actions.epoch, placements };
   return { ...member, seen: { ...seen, inventory, objects: draft.objects }, coming: draft.coming };
 }
+
+/** What was handed over comes along as it was. */
+const withEntries = (
+  before: InventoryPlacement | undefined,
+  given: ReadonlyMap<ObjectKey, InventoryEntry>,
+): InventoryPlacement | undefined =>
+  given.size === 0
+    ? before
+    : {
+        ...(before ?? { sequence: 0 as InventoryPlacement["sequence"], digest: digestOf([]) }),
+        entries: new Map([...(before?.entries ?? []), ...given]),
+      };
 
 interface MemberDraft {
   readonly member: VirtualMember;

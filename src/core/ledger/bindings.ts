@@ -1,7 +1,9 @@
 import type {
   Binding,
   BindingFacts,
+  CarriedVersion,
   ContestedObject,
+  HandOver,
   ObjectFailure,
   PendingRemoval,
   Removal,
@@ -9,6 +11,7 @@ import type {
 } from "../model/binding.ts";
 import { isObject, type Json, type JsonObject } from "../model/json.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
+import type { PlacementKey } from "../model/value.ts";
 import { emitDocuments } from "../yaml/canonical.ts";
 import { applyStrategy, clusterDecision, namespacedName, resourceIdentifier } from "./api-types.ts";
 import {
@@ -24,6 +27,7 @@ import {
   listIfAny,
   nullable,
   object,
+  optional,
   reportProblem,
 } from "./codec/codec.ts";
 import { conditionsIfAny } from "./codec/conditions.ts";
@@ -40,6 +44,7 @@ import {
   objectId,
   sequenceText,
   string,
+  stringOf,
 } from "./codec/scalars.ts";
 import { documentOf, fleetKey, inAnnotations, inMetadata, inSpec, inStatus, ownKey } from "./document.ts";
 
@@ -137,11 +142,24 @@ const facts = groupIfAt<BindingFacts>(["annotations", reportedSequence], {
   ),
 });
 
+const handOver = object<HandOver>({
+  to: stringOf<PlacementKey>(),
+  by: nullable(
+    object<CarriedVersion>({
+      resourceIndex: integer,
+      clusterOverrides: listIfAny(string),
+      resourceOverrides: listIfAny(string),
+      labels: labelsIfAny,
+    }),
+  ),
+});
+
 const leaving = object<PendingRemoval>({
   id: at(["object"], objectId),
   cause: commitHash,
   released: flag,
   evenAdopted: flag,
+  handOver: optional(handOver),
 });
 
 /** A document of `bindings.yaml`: KubeFleet's ResourceBinding. */

@@ -72,9 +72,10 @@ const trustHead = object<TrustHead>({
 /**
  * Counts changes of the layout that an older flotilla cannot read, or must not write over: from 2 on, confirmations that were
  * judged stand here, and what of others goes along. A ledger of version 1 is read as one that holds none of either: then the
- * members are looked at again, and people are asked anew.
+ * members are looked at again, and people are asked anew. From 3 on, what leaves a placement may wait for another one to take
+ * it (`plan/README.md#d-9`), which an older flotilla would delete.
  */
-const formatVersion = 2;
+const formatVersion = 3;
 
 /** The part of the ledger that stands in `ledger.yaml`. Objects stand as `group/Kind/namespace/name`. */
 export interface LedgerHead

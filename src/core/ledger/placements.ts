@@ -200,6 +200,7 @@ interface LeaveGroup {
   readonly clusters: readonly ClusterName[];
   readonly delete: readonly ObjectKey[];
   readonly release: readonly ObjectKey[];
+  readonly handOver: readonly ObjectKey[];
 }
 
 /** What leaves which clusters, and how: those that lose the same in the same way are one entry. */
@@ -209,6 +210,7 @@ export const changedLeaves: Codec<Leaves> = converted(
       clusters: listIfAny(clusterName),
       delete: listIfAny(stringOf<ObjectKey>()),
       release: listIfAny(stringOf<ObjectKey>()),
+      handOver: listIfAny(stringOf<ObjectKey>()),
     }),
   ),
   groupsOf,
@@ -227,7 +229,7 @@ function groupsOf(leaves: Leaves): readonly LeaveGroup[] {
   const groups = new Map<string, LeaveGroup & { readonly clusters: ClusterName[] }>();
   for (const [cluster, all] of leaves) {
     const keysOf = (fate: ObjectFate["fate"]) => all.flatMap((it) => (it.fate === fate ? objectKey(it.object) : []));
-    const fates = { delete: keysOf("delete"), release: keysOf("release") };
+    const fates = { delete: keysOf("delete"), release: keysOf("release"), handOver: keysOf("handOver") };
     const text = JSON.stringify(fates);
     const group = groups.get(text) ?? { clusters: [], ...fates };
     groups.set(text, group);
@@ -237,7 +239,7 @@ function groupsOf(leaves: Leaves): readonly LeaveGroup[] {
 }
 
 const leavesOf = (group: LeaveGroup): readonly ObjectFate[] =>
-  (["delete", "release"] as const)
+  (["delete", "release", "handOver"] as const)
     .flatMap((fate) => group[fate].map((key) => ({ key, fate })))
     .sort((a, b) => compareText(a.key, b.key))
     .map(({ key, fate }) => ({ object: objectIdOf(key), fate }));

@@ -2,7 +2,7 @@ import type { Condition } from "./condition.ts";
 import type { ClusterDecision } from "./ledger.ts";
 import type { ObjectId, VersionedId } from "./manifest.ts";
 import type { ApplyStrategy } from "./placement.ts";
-import type { ClusterName, Commit, Digest, Instant, Labels, Sequence } from "./value.ts";
+import type { ClusterName, Commit, Digest, Instant, Labels, PlacementKey, Sequence } from "./value.ts";
 
 /** One placement on one cluster: KubeFleet's binding (`rollout/README.md#the-binding`), and what the member told us. */
 export interface Binding {
@@ -68,6 +68,28 @@ export interface PendingRemoval {
    * whatever is edited later, it is carried out as it was asked for.
    */
   readonly evenAdopted: boolean;
+  /** Absent where nobody else wants it on this cluster. Otherwise it does not go: it is kept until it is taken. */
+  readonly handOver?: HandOver;
+}
+
+/**
+ * What another placement wants where it is: the one that had it keeps it and puts it right until the turn of the other
+ * one comes there, which then takes it as it is (`plan/README.md#d-9`). It is no deletion unless that want ends.
+ */
+export interface HandOver {
+  /** Who takes it. */
+  readonly to: PlacementKey;
+  /** By what the cluster carried it; null: by what the binding's target is made of, if that has it. */
+  readonly by: CarriedVersion | null;
+}
+
+/** What the objects of a target are made of. */
+export type CarriedVersion = Pick<Target, "resourceIndex" | "clusterOverrides" | "resourceOverrides" | "labels">;
+
+/** Everything that a binding is made from: its target, and what is kept for others until they take it. */
+export function versionsNamed({ target, leaving }: Binding): readonly CarriedVersion[] {
+  const named = target === null ? [] : [target];
+  return leaving.length === 0 ? named : [...named, ...leaving.flatMap((it) => it.handOver?.by ?? [])];
 }
 
 /** What a member said about a binding's target, in normal form: decisions read this and nothing else. */

@@ -53,8 +53,11 @@ export interface ConfirmationRecord {
   readonly basis: DeletionBasis | null;
 }
 
-/** What becomes of an object that leaves a cluster: it is deleted, or let go and left in place. */
-export type Fate = "delete" | "release";
+/**
+ * What becomes of an object that leaves a placement on a cluster: it is deleted, or let go and left in place, or handed over
+ * to another placement that wants it there.
+ */
+export type Fate = "delete" | "release" | "handOver";
 
 /** An object that leaves a cluster, and what becomes of it (`plan/README.md#d-11`). */
 export interface ObjectFate {

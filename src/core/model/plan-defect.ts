@@ -74,6 +74,7 @@ export type DeletionDefectCode =
   | "AdoptedObjectPolicyMismatch"
   | "ReleasedObjectDeleted"
   | "ObjectReleased"
+  | "WantedObjectRemoved"
   | "ObjectDeletionUnconfirmed"
   | "DeletionPolicyChanged"
   | "PropagationPolicyChanged"

@@ -100,6 +100,19 @@ export interface PlacementActions {
    * that bear our mark are listed again as adopted, and the others are gone (`apply/README.md#f-43`).
    */
   readonly recover: readonly ObjectId[];
+  /** Objects of `apply` that other placements hand over; absent where there are none. */
+  readonly handOvers?: readonly ObjectHandOver[];
+}
+
+/**
+ * One object that a placement takes over from another one as it is: its uid stays, our mark and the inventory's entry
+ * become the new owner's, and whether it was adopted goes along (`plan/README.md#d-9`).
+ */
+export interface ObjectHandOver {
+  readonly key: ObjectKey;
+  readonly from: PlacementKey;
+  /** The last decision of `from` about this member: what a later one wrote is not taken. */
+  readonly upTo: Sequence;
 }
 
 /** One object as one or more members are to carry it. */
@@ -202,6 +215,24 @@ export type Reason =
       readonly message: string;
       /** It will not go by itself. */
       readonly stuck: boolean;
+    }
+  /** What another placement wants there is kept for it until its turn comes (`plan/README.md#d-9`). */
+  | {
+      readonly kind: "waitingForHandOver";
+      readonly placement: PlacementKey;
+      readonly cluster: ClusterName;
+      readonly to: PlacementKey;
+      readonly objects: readonly ObjectId[];
+    }
+  /** Two placements want the same objects on the same clusters: `keeper` has them. */
+  | {
+      readonly kind: "wantedTwice";
+      readonly placement: PlacementKey;
+      /** The file of `placement`, then that of `keeper`. */
+      readonly files: readonly string[];
+      readonly keeper: PlacementKey;
+      readonly clusters: readonly ClusterName[];
+      readonly objects: readonly ObjectId[];
     }
   | {
       readonly kind: "confirmationNeeded";

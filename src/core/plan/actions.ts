@@ -5,6 +5,7 @@ import { objectIdOf } from "../model/manifest.ts";
 import type { ClusterActions, PlacementActions, RenderedTarget } from "../model/plan.ts";
 import { type ClusterName, compareText, earliest, type Instant, type PlacementKey } from "../model/value.ts";
 import { type HeldIndex, heldIndex } from "./guard/deletions.ts";
+import { handOversOf } from "./hand-overs.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { targetRendering } from "./moves/version.ts";
 import { retryOn } from "./retries.ts";
@@ -105,6 +106,7 @@ function* actionsOf(
       isHeld: (key) => isHeld(cluster, placement, objectIdOf(key)),
       confirmedOthers: (key) => confirmedOthers(cluster, placement, objectIdOf(key)),
       applyStrategy: binding.target?.applyStrategy ?? record.spec.strategy.applyStrategy,
+      ...handOversOf(record, binding, { ledger: input.ledger, context: input.context, inventory: member.inventory }),
       now: world.now,
       patience: world.patience,
     });

@@ -1,4 +1,4 @@
-import type { Target } from "../model/binding.ts";
+import { type Target, versionsNamed } from "../model/binding.ts";
 import { sameMap } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import { digestOf } from "../model/json.ts";
@@ -21,6 +21,7 @@ import { isDecision } from "./decision.ts";
 import { fleetViewOf, trustedObservationsOf } from "./facts/members.ts";
 import { record } from "./facts/record.ts";
 import { guardDeletions, heldIndex } from "./guard/deletions.ts";
+import { withHandOvers } from "./guard/settle-hand-overs.ts";
 import { isKnownIdle, orphansOn, placeCached, withChangedFacts } from "./incremental.ts";
 import { nextSequence, type PlanContext } from "./moves/context.ts";
 import { type Move, manifestsOf } from "./moves/move.ts";
@@ -33,6 +34,7 @@ import { type PlacementResult, suspended } from "./placement/result.ts";
 import { fleetReasons, reasonsOf } from "./reasons.ts";
 import { refuse } from "./refuse.ts";
 import { nextRetry } from "./retries.ts";
+import { wantsIn } from "./wants.ts";
 
 /**
  * Decides everything: what to write down, what to do, and when to look again (`plan/README.md#a-pass`).
@@ -146,7 +148,7 @@ function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]
   const { intent } = world;
   const overrides = nextOverrideSnapshots(ledger.overrides, intent.overrides, overridesInUse(ledger));
   const { isHeld, isNamed } = heldIndex(ledger.deletions);
-  return {
+  const context: PlanContext = {
     world,
     ledger,
     consent,
@@ -163,7 +165,9 @@ function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]
     isHeld,
     isNamed,
     conditionsOf: conditionsAt(world.now),
+    wants: wantsIn(() => context),
   };
+  return context;
 }
 
 /** The fleet gets its name with its first decision, and keeps it. */
@@ -193,7 +197,7 @@ const overridesPlanned = remembered((runs: Ledger["runs"]): readonly string[] =>
 );
 
 const overridesIn = remembered((bindings: PlacementRecord["bindings"]): readonly string[] => [
-  ...new Set([...bindings.values()].flatMap(({ target }) => (target === null ? [] : overridesOf(target)))),
+  ...new Set([...bindings.values()].flatMap((it) => versionsNamed(it).flatMap(overridesOf))),
 ]);
 
 const overridesOf = ({
@@ -219,9 +223,10 @@ function placeAll(context: PlanContext): ReadonlyMap<PlacementKey, PlacementResu
 
 function placeOne(
   placement: Placement | undefined,
-  before: PlacementRecord | null,
+  recorded: PlacementRecord | null,
   context: PlanContext,
 ): PlacementResult | null {
+  const before = recorded === null ? null : withHandOvers(recorded, context);
   if (before !== null && isSuspended(before, context.world.intent)) return suspended(before, context);
   if (placement === undefined) return before === null ? null : removePlacement(before, context);
   return placeCached(placement, before, context);

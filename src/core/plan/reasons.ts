@@ -1,9 +1,10 @@
 import type { Binding } from "../model/binding.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
-import { objectKey, objectText } from "../model/manifest.ts";
+import { type ObjectId, objectKey, objectText } from "../model/manifest.ts";
 import type { Reason, World } from "../model/plan.ts";
-import { compareText } from "../model/value.ts";
+import { compareText, type PlacementKey } from "../model/value.ts";
 import type { Readiness } from "../rollout/readiness.ts";
+import { conflictReasons } from "./conflicts.ts";
 import { extentOf } from "./guard/judge-deletions.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { readinessIn } from "./moves/readiness.ts";
@@ -36,9 +37,13 @@ function bindingReasons(
   if (context.ledger.clusters.get(cluster)?.contactFailure != null || isQuiet(binding, readiness)) return none;
   const reasons: Reason[] = [];
   // What waits for a confirmation is said once, with its digest, and goes only when a person lets it go.
-  const isWaiting = leaving.length > 0 && leaving.every((it) => isHeld(cluster, placement, it.id));
+  const going = leaving.some((it) => it.handOver !== undefined)
+    ? leaving.filter((it) => it.handOver === undefined)
+    : leaving;
+  reasons.push(...handOverReasons(record, binding));
+  const isWaiting = leaving.length > 0 && going.every((it) => isHeld(cluster, placement, it.id));
   if ((removal !== null || leaving.length > 0) && !isWaiting)
-    reasons.push(leavingReason(record, binding, { world: context.world, isHeld }));
+    reasons.push(leavingReason(record, { ...binding, leaving: going }, { world: context.world, isHeld }));
   if (removal !== null || target === null || binding.state === "Scheduled") return reasons;
   if (facts === null || facts.sequence !== target.sequence || facts.applied === "pending") {
     return [...reasons, { kind: "applying", placement, clusters: [cluster] }];
@@ -108,6 +113,20 @@ const applyFailures = (record: PlacementRecord, { cluster, facts }: Binding): re
       message,
     }));
 
+/** What is kept for others, by who takes it. */
+function handOverReasons({ key: placement }: PlacementRecord, { cluster, leaving }: Binding): readonly Reason[] {
+  const objects = new Map<PlacementKey, ObjectId[]>();
+  for (const { id, handOver } of leaving)
+    if (handOver !== undefined) objects.set(handOver.to, [...(objects.get(handOver.to) ?? none), id]);
+  return [...objects].map(([to, list]) => ({
+    kind: "waitingForHandOver",
+    placement,
+    cluster,
+    to,
+    objects: list,
+  }));
+}
+
 function leavingReason(
   record: PlacementRecord,
   binding: Binding,
@@ -162,7 +181,11 @@ export function fleetReasons(ledger: Ledger, context: PlanContext): readonly Rea
   const { suspects } = world.intent;
   for (const { id, commit } of ledger.holds)
     reasons.push({ kind: "held", object: id, commit, because: suspects.get(objectKey(id)) ?? null });
-  reasons.push(...departedReasons(ledger, world), ...lostInventories(ledger, context));
+  reasons.push(
+    ...departedReasons(ledger, world),
+    ...conflictReasons(ledger, context),
+    ...lostInventories(ledger, context),
+  );
   return reasons;
 }
 

@@ -240,6 +240,7 @@ const notices: ReadonlySet<Reason["kind"]> = new Set([
   "left",
   "orphans",
   "adopted",
+  "wantedTwice",
   "inventoryLost",
   "confirmationVoid",
 ]);

@@ -1,7 +1,7 @@
 import { objectText } from "../model/manifest.ts";
 import type { Reason } from "../model/plan.ts";
 import type { RunWait } from "../model/update-run.ts";
-import { instantText } from "../model/value.ts";
+import { type Instant, instantText } from "../model/value.ts";
 import { contestText } from "../status/binding-conditions.ts";
 import { waitText } from "../status/run-words.ts";
 import { confirmationFile, heldReasons } from "./deletion-text.ts";
@@ -28,6 +28,7 @@ export function weightOf(reason: Reason): Weight {
       return runWeight(reason.wait);
     case "leaving":
       return reason.stuck ? "stuck" : "waiting";
+    case "waitingForHandOver":
     case "heldBack":
     case "applying":
     case "awaitingHealth":
@@ -40,6 +41,7 @@ export function weightOf(reason: Reason): Weight {
     case "selectionWarning":
     case "started":
     case "adopted":
+    case "wantedTwice":
     case "inventoryLost":
     case "orphans":
     case "left":
@@ -89,10 +91,8 @@ export function reasonText(reason: Reason): string {
       return `${reason.placement}: ${someNames(reason.clusters)} held back: ${reason.arithmetic}`;
     case "applying":
       return `${reason.placement}: applying to ${someNames(reason.clusters)}`;
-    case "awaitingHealth": {
-      const until = reason.until === null ? "" : ` (until ${instantText(reason.until)})`;
-      return `${reason.placement}: waiting for ${reason.cluster} to become available${until}: ${reason.message}`;
-    }
+    case "awaitingHealth":
+      return `${reason.placement}: waiting for ${reason.cluster} to become available${untilText(reason.until)}: ${reason.message}`;
     case "applyFailed":
       return `${reason.placement}: ${objectText(reason.object)} failed on ${reason.cluster}: ${reason.code}: ${reason.message}`;
     case "contested":
@@ -103,6 +103,10 @@ export function reasonText(reason: Reason): string {
       return `${reason.cluster}: ${contactTexts[reason.code] ?? reason.code} since ${instantText(reason.since)}: ${reason.message}${reason.code === "Forbidden" ? "; check RBAC" : ""}`;
     case "adopted":
       return `${reason.placement}: took over on ${reason.cluster}: ${someNames(reason.objects.map(objectText))}`;
+    case "waitingForHandOver":
+    case "wantedTwice":
+    case "held":
+      return ownerText(reason);
     case "leaving":
       return `${reason.placement}: ${quantity(reason.objects, "object")} still to be removed from ${reason.cluster}: ${reason.message}`;
     case "confirmationNeeded":
@@ -114,8 +118,6 @@ export function reasonText(reason: Reason): string {
       return `${reason.placement}: ${quantity(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`;
     case "left":
       return `${reason.cluster}: left the fleet; its objects of ${someNames(reason.placements)} stay there unchanged`;
-    case "held":
-      return `${objectText(reason.object)}: stays as accepted in ${reason.commit.slice(0, 7)}, ${reason.because ?? "its file cannot be used"}`;
     case "run":
       return `${reason.placement}: run ${reason.run}${runPlace(reason.wait)} ${waitText(reason.wait)}`;
     case "runFailed":
@@ -128,6 +130,19 @@ export function reasonText(reason: Reason): string {
     case "sourceHeld":
       return `${reason.code} at ${reason.head.slice(0, 7)}: ${reason.message}`;
   }
+}
+
+const untilText = (until: Instant | null): string => (until === null ? "" : ` (until ${instantText(until)})`);
+
+/** Reasons why an object stays as it is, or with whom it is. */
+function ownerText(reason: Extract<Reason, { kind: "waitingForHandOver" | "wantedTwice" | "held" }>): string {
+  if (reason.kind === "held")
+    return `${objectText(reason.object)}: stays as accepted in ${reason.commit.slice(0, 7)}, ${reason.because ?? "its file cannot be used"}`;
+  const objects = `${someNames(reason.objects.map(objectText))} on`;
+  if (reason.kind === "waitingForHandOver")
+    return `${reason.placement}: WaitingForHandOver: keeps ${objects} ${reason.cluster} until ${reason.to} takes over there`;
+  const both = reason.files.join(" and ");
+  return `${reason.placement}: ${objects} ${someNames(reason.clusters)}: ${reason.keeper} places the same and keeps it; take it out of one of ${both}`;
 }
 
 /** Reasons about deletions and their confirmations. */

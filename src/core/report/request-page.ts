@@ -69,7 +69,7 @@ const listed = (names: readonly string[]): string => firstOf(names, mostNames);
 function leavesLines(leaves: ChangeRequest["leaves"]): readonly string[] {
   const lines = new Map<string, ClusterName[]>();
   for (const [cluster, all] of leaves) {
-    const said = (["delete", "release"] as const).flatMap((fate) => {
+    const said = (["delete", "release", "handOver"] as const).flatMap((fate) => {
       const objects = all.filter((it) => it.fate === fate).map((it) => objectText(it.object));
       return objects.length === 0 ? [] : `${fateTexts[fate]}: ${listed(objects)}`;
     });
@@ -87,7 +87,11 @@ export const othersLines = ({ cluster, id, objects }: CascadedDeletion): readonl
 ];
 
 /** What happens to an object, in words. */
-export const fateTexts = { delete: "deleted", release: "left in place" } as const;
+export const fateTexts = {
+  delete: "deleted",
+  release: "left in place",
+  handOver: "handed over to another placement",
+} as const;
 
 /** The folder below `rendered/` with the content of a request. */
 export const requestFolder = (ask: ApprovalRequest): string =>

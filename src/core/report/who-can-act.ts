@@ -41,10 +41,10 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
       return "the member's operator";
     case "leaving":
       return reason.stuck ? "the member's operator: something there blocks the deletion" : byItself;
+    case "wantedTwice":
+      return "the owner of either placement: leave the objects out of one of them";
     case "confirmationNeeded":
-      return reason.because === "protected"
-        ? "whoever may approve the change, or revert"
-        : "whoever may commit a confirmation, or revert";
+      return `whoever may ${reason.because === "protected" ? "approve the change" : "commit a confirmation"}, or revert`;
     case "confirmationVoid":
       return "whoever committed it: remove the file";
     case "held":
@@ -69,6 +69,7 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
       return whoCanActOnClusters(at);
     case "awaitingHealth":
       return isUntracked(reason.cluster, at) ? byItself : ownerUnlessBy(reason.until);
+    case "waitingForHandOver":
     case "started":
     case "applying":
     case "adopted":

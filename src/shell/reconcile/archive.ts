@@ -1,4 +1,5 @@
 import { manifestAt } from "../../core/intent/intent.ts";
+import { versionsNamed } from "../../core/model/binding.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger, PlacementRecord, SnapshotResource } from "../../core/model/ledger.ts";
 import type { Manifest } from "../../core/model/manifest.ts";
@@ -56,6 +57,8 @@ function* resourcesToRollOut({ runs }: Intent, ledger: Ledger): Generator<Snapsh
 
 /** What the targets of a placement consist of. A record that did not change is not looked at again. */
 const resourcesInForce = remembered(({ bindings, resourceSnapshots }: PlacementRecord): readonly SnapshotResource[] => {
-  const named = new Set([...bindings.values()].map((it) => it.target?.resourceIndex));
+  const named = new Set(
+    [...bindings.values()].flatMap((it) => versionsNamed(it).map(({ resourceIndex }) => resourceIndex)),
+  );
   return resourceSnapshots.filter((it) => named.has(it.index)).flatMap((it) => it.resources);
 });

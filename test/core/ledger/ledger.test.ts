@@ -128,8 +128,8 @@ describe("a state branch that cannot be read", () => {
     {
       name: "because a newer flotilla wrote it",
       path: "ledger.yaml",
-      swap: [/formatVersion: 2/, "formatVersion: 3"],
-      want: /^ledger.yaml:1:1: "formatVersion" is 3: written by a newer flotilla; upgrade$/,
+      swap: [/formatVersion: 3/, "formatVersion: 4"],
+      want: /^ledger.yaml:1:1: "formatVersion" is 4: written by a newer flotilla; upgrade$/,
     },
     {
       name: "because a field is missing",
@@ -182,9 +182,19 @@ test("a ledger of version 1 is read: nothing was judged, and nobody was shown wh
   } as const;
   const ledger = { ...base, deletions: { ...base.deletions, held: [held] } };
   const texts = textsOf(edits(emptyLedger, ledger));
-  const text = (texts.get("ledger.yaml") ?? "").replace("formatVersion: 2", "formatVersion: 1");
+  const text = (texts.get("ledger.yaml") ?? "").replace("formatVersion: 3", "formatVersion: 1");
   expect(text).not.toMatch(/others|confirmations/);
   deepStrictEqual(readLedger(new Map(texts).set("ledger.yaml", text)), { kind: "read", ledger });
+});
+
+test("what the release before wrote is read, and what is handed over is written so that it refuses it", () => {
+  const ledger = withSnapshots(1);
+  const texts = textsOf(edits(emptyLedger, ledger));
+  const text = texts.get("ledger.yaml") ?? "";
+  // That release read up to version 2.
+  expect(Number(/^formatVersion: (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(2);
+  const before = new Map(texts).set("ledger.yaml", text.replace(/^formatVersion: .*$/m, "formatVersion: 2"));
+  deepStrictEqual(readLedger(before), { kind: "read", ledger });
 });
 
 test("a file edited by hand is read as YAML, wherever its rows stand", () => {

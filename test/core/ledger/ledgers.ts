@@ -1,4 +1,4 @@
-import type { Binding, BindingFacts, ContestedObject, Target } from "../../../src/core/model/binding.ts";
+import type { Binding, BindingFacts, ContestedObject, HandOver, Target } from "../../../src/core/model/binding.ts";
 import type { ConfirmationRecord, DeletionLedger } from "../../../src/core/model/deletion.ts";
 import type { DeletionBounds } from "../../../src/core/model/fleet.ts";
 import type { Hold } from "../../../src/core/model/intent.ts";
@@ -26,6 +26,7 @@ import {
   type Digest,
   type DurationMs,
   type Epoch,
+  type PlacementKey,
   type Sequence,
 } from "../../../src/core/model/value.ts";
 import { type Random, seeded } from "../intent/random.ts";
@@ -322,9 +323,18 @@ const binding = (random: Random, name: ClusterName, of: string): Binding => ({
     cause: commit(random),
     released: random.below(2) === 0,
     evenAdopted: random.below(2) === 0,
+    ...(random.below(3) > 0 ? {} : { handOver: handOver(random) }),
   })),
   facts: maybe(random, () => facts(random)),
   conditions: many(random, 4, () => condition(random)),
+});
+
+const handOver = (random: Random): HandOver => ({
+  to: "shop/next" as PlacementKey,
+  by: maybe(random, () => {
+    const { resourceIndex, clusterOverrides, resourceOverrides, labels: looked } = target(random);
+    return { resourceIndex, clusterOverrides, resourceOverrides, labels: looked };
+  }),
 });
 
 const target = (random: Random): Target => ({

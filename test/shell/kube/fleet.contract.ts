@@ -3,6 +3,7 @@ import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
 import { objectText } from "../../../src/core/model/manifest.ts";
 import type { Instant } from "../../../src/core/model/value.ts";
 import { inventoryListing } from "../../../src/shell/kube/inventory/inventory.ts";
+import { handOverCases } from "./hand-over.contract.ts";
 import {
   actionsOf,
   bodyOf,
@@ -135,6 +136,7 @@ export function fleetContract(
 
     othersCases(() => stage);
     takeoverCases(() => stage);
+    handOverCases(() => stage);
 
     it("deletes only the object that it made: one of the same name with another uid stays (A-33)", async () => {
       const settings = configMap("uid/a", { a: "1" });

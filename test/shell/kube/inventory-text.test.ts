@@ -86,6 +86,17 @@ describe("the inventory as text", () => {
     });
   }
 
+  it("reads what the release before wrote, and is written so that it refuses it", () => {
+    const of = inventory({ web: 3 });
+    const [shard = {}] = encodeInventory(of);
+    const header = JSON.parse(shard["_inventory"] ?? "") as { readonly format: number };
+    // That release read format 1, and nothing else.
+    expect(header.format).toBeGreaterThan(1);
+    const formatted = (format: number): Shard => ({ ...shard, _inventory: JSON.stringify({ ...header, format }) });
+    expect(decodeInventory(numbered([formatted(1)]))).toEqual(of);
+    expect(decodeInventory(numbered([formatted(header.format + 1)]))).toBe(null);
+  });
+
   it("depends on what it says and not on the order in which it was built", () => {
     const forth = inventory(many);
     const back = { ...forth, placements: new Map([...forth.placements].reverse()) };

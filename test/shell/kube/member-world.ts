@@ -122,6 +122,8 @@ export interface Doing {
   readonly recover?: PlacementActions["recover"];
   /** Nothing of the placement is to stay. */
   readonly leaves?: boolean;
+  /** From whom all of `apply` is taken, and up to which of its decisions. */
+  readonly from?: readonly [placement: string, upTo: number];
 }
 
 export function doing({
@@ -133,8 +135,15 @@ export function doing({
   forget = [],
   recover = [],
   leaves,
+  from,
 }: Doing): PlacementActions {
+  const handOvers = apply.map((it) => ({
+    key: rendered(it).key,
+    from: from?.[0] as PlacementKey,
+    upTo: from?.[1] as Sequence,
+  }));
   return {
+    ...(from === undefined ? {} : { handOvers }),
     placement: placement as PlacementKey,
     sequence: sequence as Sequence,
     digest: leaves === true ? null : digestOf([...apply]),

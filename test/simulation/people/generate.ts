@@ -1,5 +1,6 @@
 import { random } from "../../core/schedule/random.ts";
 import type { PassOptions, Step } from "../step.ts";
+import { HandOverGenerator } from "./generate-hand-overs.ts";
 import { RemovalGenerator } from "./generate-removals.ts";
 import { RunGenerator } from "./generate-runs.ts";
 import { TrustGenerator } from "./generate-trust.ts";
@@ -40,6 +41,7 @@ class Author {
   /** Null in worlds in which nobody signs. */
   readonly #trust: TrustGenerator | null;
   readonly #leaving: RemovalGenerator;
+  readonly #moving: HandOverGenerator;
   #value = 0;
   #isHeld = false;
 
@@ -52,11 +54,13 @@ class Author {
     const external = dice.pick([["web"], ["web"], ["web", "shop"]] as const);
     this.#runs = this.#chance(33) ? new RunGenerator(dice, this.#members, external) : null;
     this.#trust = this.#chance(33) ? new TrustGenerator(dice, this.#members) : null;
-    this.#leaving = new RemovalGenerator(dice, {
+    const scene = {
       pass: () => this.#pass("a", true),
-      place: (name, extras) => this.#placed(name, extras),
+      place: (name: string, extras: readonly string[]) => this.#placed(name, extras),
       member: () => this.#member,
-    });
+    };
+    this.#leaving = new RemovalGenerator(dice, scene);
+    this.#moving = new HandOverGenerator(dice, scene);
   }
 
   write(): readonly Step[] {
@@ -150,6 +154,7 @@ class Author {
     if (this.#chance(8)) this.#leave();
     if (this.#chance(10)) this.#add(...this.#leaving.story());
     if (this.#chance(4)) this.#add(...this.#leaving.twice());
+    if (this.#chance(10)) this.#add(...this.#moving.story());
     if (this.#chance(4)) this.#overtake();
     if (this.#chance(5)) this.#falter();
     if (this.#chance(45)) this.#edit();

@@ -19,11 +19,13 @@ export const fateCommitRules: readonly (readonly [string, StateCommitRule])[] = 
 /** Promises about what becomes of them. */
 export const fateWriteRules: readonly (readonly [string, MemberWriteRule])[] = [["I-34", deletesNothingLetGo]];
 
-type Fate = "delete" | "release";
+type Fate = "delete" | "release" | "handOver";
 
 /** What the record says becomes of an object that leaves. */
-export const fateOf = ({ released }: PendingRemoval, { removal }: Binding): Fate =>
-  removal?.propagation === "Abandon" || released ? "release" : "delete";
+export function fateOf({ released, handOver }: PendingRemoval, { removal }: Binding): Fate {
+  if (handOver !== undefined) return "handOver";
+  return removal?.propagation === "Abandon" || released ? "release" : "delete";
+}
 
 const oldOf = ({ before }: StateCommit, { key }: PlacementRecord, { cluster, uid }: Binding): Binding | null => {
   const old = before?.placements.get(key)?.bindings.get(cluster);
@@ -38,9 +40,13 @@ function* leavesAsPeopleAllowed(page: StateCommit, judge: Judge): Generator<stri
   const version = inForce(page.after, judge);
   if (judge.simulation.approvers.anchor === null || version === null || page.before === null) return;
   for (const [record, binding] of bindingsOf(page.after)) {
-    const known = new Set(oldOf(page, record, binding)?.leaving.map((it) => keyOf(it.id)));
+    const old = oldOf(page, record, binding)?.leaving ?? [];
+    // What nobody takes any more is deleted: that is another fate than the one that was approved.
+    const known = new Set(old.flatMap((it) => (it.handOver === undefined ? keyOf(it.id) : [])));
+    const handed = new Set(old.flatMap((it) => (it.handOver === undefined ? [] : keyOf(it.id))));
     for (const it of binding.leaving) {
       const key = keyOf(it.id);
+      if (handed.has(key) && it.handOver !== undefined) continue;
       if (known.has(key) || !isProtected(key, binding, version)) continue;
       const fate = fateOf(it, binding);
       judge.simulation.hit(`protected ${fate}`);

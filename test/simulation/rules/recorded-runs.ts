@@ -72,6 +72,7 @@ export interface SeenLeaves {
   readonly clusters: readonly string[];
   readonly delete: readonly string[];
   readonly release: readonly string[];
+  readonly handOver: readonly string[];
 }
 
 /** An eviction that was judged. */
@@ -146,6 +147,7 @@ const leavesIn = (written: string): readonly SeenLeaves[] =>
     clusters: [],
     delete: [],
     release: [],
+    handOver: [],
     ...it,
   }));
 

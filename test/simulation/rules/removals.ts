@@ -68,7 +68,7 @@ function wronglyLeaving(
 }
 
 /** Whether a placement carries an object, as far as the repository tells: it goes with its namespace. */
-function selects(document: Placement, said: Draft, { kind, namespace, name }: PendingRemoval["id"]): boolean {
+export function selects(document: Placement, said: Draft, { kind, namespace, name }: PendingRemoval["id"]): boolean {
   const space = namespace ?? name;
   const object = `${kind} ${namespace === null ? "" : `${namespace}/`}${name}`;
   const has = (test: (it: Document) => boolean): boolean => [...said.values()].some(test);
@@ -81,7 +81,7 @@ function selects(document: Placement, said: Draft, { kind, namespace, name }: Pe
 }
 
 /** Whether a policy picks a cluster for certain: PickAll and PickFixed do, of PickN nobody can say. */
-function picks({ policy }: Placement, cluster: string, said: Draft): boolean {
+export function picks({ policy }: Placement, cluster: string, said: Draft): boolean {
   const [kind, ...rest] = policy.split(" ");
   const member = said.get(`clusters/${cluster}.yaml`);
   if (member?.kind !== "cluster" || taintsOf(member.words).length > 0) return false;

@@ -13,6 +13,7 @@ import { carriesData, judgeDeletions, type PlannedDeletion } from "./judge-delet
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
 import { bindingsWithLeaving, othersBySet, refusedForOthers } from "./others-objects.ts";
 import { approvedOthers, protectedOthers } from "./protected-others.ts";
+import { noLongerHandedOver } from "./settle-hand-overs.ts";
 
 /** Which objects wait for a confirmation, and which have it. */
 export interface HeldIndex {
@@ -66,8 +67,11 @@ export function guardDeletions(
   return judgeDeletions({
     before: bounds === after.deletions.bounds ? after.deletions : { ...after.deletions, bounds },
     cause: intent.commit,
-    planned: [...counted, ...overlooked(after, counted)],
-    occupied: refusedForOthers(after, context.world),
+    planned: [...counted, ...noLongerWanted(after, context), ...overlooked(after, counted)],
+    // What holds something that is wanted goes by nobody's confirmation (`plan/README.md#d-9`).
+    occupied: refusedForOthers(after, context.world).filter(
+      (it) => !context.wants.isAnythingWantedIn(it.cluster, it.placement, it.id),
+    ),
     bounds: bounds.inForce,
     clusterCount: intent.clusters.size,
     objectsOn: objectCounter(after),
@@ -171,7 +175,10 @@ function lossIndex(
       movesByCluster(results.get(placement)?.pending ?? [])
         .get(cluster)
         ?.flatMap((it) => deletedBy(it, context)) ?? [];
-    const leaving = binding.removal?.propagation === "Abandon" ? [] : binding.leaving.map((it) => it.id);
+    const leaving =
+      binding.removal?.propagation === "Abandon"
+        ? []
+        : binding.leaving.flatMap((it) => (it.handOver === undefined ? it.id : []));
     const loss = losses.get(binding) ?? new Set([...leaving, ...toCome()].map(objectKey));
     losses.set(binding, loss);
     return loss.has(key);
@@ -217,9 +224,22 @@ function overlooked(
   for (const [placement, { bindings }] of placements)
     for (const { cluster, leaving, removal } of bindingsWithLeaving(bindings)) {
       if (removal !== null) continue;
-      for (const { id, released } of leaving)
-        if (!released && carriesData(id) && !isAsked(cluster, placement, objectKey(id)))
+      for (const { id, released, handOver } of leaving)
+        if (!released && handOver === undefined && carriesData(id) && !isAsked(cluster, placement, objectKey(id)))
           found.push({ cluster, placement, id, wholePlacement: false });
+    }
+  return found;
+}
+
+/** What others were to take over and want no more: a deletion from now on (`plan/README.md#d-9`). */
+function noLongerWanted({ placements }: Ledger, { ledger }: PlanContext): readonly PlannedDeletion[] {
+  const found: PlannedDeletion[] = [];
+  for (const [placement, { bindings }] of placements)
+    for (const { cluster, leaving, removal } of bindingsWithLeaving(bindings)) {
+      const before = ledger.placements.get(placement)?.bindings.get(cluster)?.leaving ?? none;
+      if (leaving === before || removal?.propagation === "Abandon") continue;
+      for (const { id, released } of noLongerHandedOver(leaving, before))
+        if (!released) found.push({ cluster, placement, id, wholePlacement: removal !== null });
     }
   return found;
 }

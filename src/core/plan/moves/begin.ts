@@ -1,11 +1,13 @@
-import type { Binding, PendingRemoval } from "../../model/binding.ts";
+import type { Binding, CarriedVersion, PendingRemoval, Target } from "../../model/binding.ts";
 import { sameList } from "../../model/identity.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, objectKey } from "../../model/manifest.ts";
 import type { RenderedManifest } from "../../model/plan.ts";
+import type { PlacementKey } from "../../model/value.ts";
 import { snapshotOf } from "../../render/resource-snapshot.ts";
 import type { PlanContext } from "./context.ts";
+import { nextOwner } from "./hand-over.ts";
 import { type Destination, type Move, manifestsOf } from "./move.ts";
 import { isCurrent, objectsOf, type RenderContext, targetRendering, type Version } from "./version.ts";
 
@@ -16,7 +18,12 @@ export const begun = (move: Move, context: PlanContext): Binding | null =>
 /** The binding with its new target. Objects that the target before had and this one has not begin to leave. */
 function admitted(move: Move, { target, deleteAdopted }: Destination, context: PlanContext): Binding {
   const { binding, record } = move;
-  const known = joined(binding, carriedObjects(binding, record, context), { deleteAdopted, context });
+  const known = joined(binding, carriedObjects(binding, record, context), {
+    deleteAdopted,
+    placement: record.key,
+    by: binding.target,
+    context,
+  });
   const leaving = withoutKept(known, manifestsOf(move));
   return {
     ...binding,
@@ -71,7 +78,12 @@ function withdrawn({ binding, record }: Move, context: PlanContext): Binding | n
       cause: context.world.intent.commit,
       propagation: propagationPolicy,
     },
-    leaving: joined(binding, carriedObjects(binding, record, context), { deleteAdopted, context }),
+    leaving: joined(binding, carriedObjects(binding, record, context), {
+      deleteAdopted,
+      placement: record.key,
+      by: null,
+      context,
+    }),
   };
 }
 
@@ -84,10 +96,18 @@ export function carriedObjects(binding: Binding, record: PlacementRecord, contex
   return snapshotOf(record, binding.target.resourceIndex)?.resources.map((it) => it.id) ?? [];
 }
 
+interface Departing {
+  readonly deleteAdopted: boolean;
+  readonly placement: PlacementKey;
+  /** What the objects are of; null where they stay those of the binding's target. */
+  readonly by: Target | null;
+  readonly context: PlanContext;
+}
+
 function joined(
-  { leaving, facts }: Binding,
+  { leaving, facts, cluster }: Binding,
   objects: readonly ObjectId[],
-  { deleteAdopted, context }: { readonly deleteAdopted: boolean; readonly context: PlanContext },
+  { deleteAdopted, placement, by, context }: Departing,
 ): readonly PendingRemoval[] {
   if (objects.length === 0) return leaving;
   const known = new Set(leaving.map((it) => objectKey(it.id)));
@@ -95,13 +115,18 @@ function joined(
   if (fresh.length === 0) return leaving;
   const cause = context.world.intent.commit;
   const isDeletable = deletableOf(deleteAdopted, facts);
-  const leave = (id: ObjectId): PendingRemoval => ({
-    id: plainId(id),
-    cause,
-    released: !isDeletable(id),
-    evenAdopted: deleteAdopted,
-  });
+  const leave = (id: ObjectId): PendingRemoval => {
+    const plain = { id: plainId(id), cause, released: !isDeletable(id), evenAdopted: deleteAdopted };
+    const to = nextOwner({ cluster, placement }, objectKey(id), context);
+    return to === null ? plain : { ...plain, handOver: { to, by: versionOf(by) } };
+  };
   return [...leaving, ...fresh.map(leave)];
+}
+
+function versionOf(by: Target | null): CarriedVersion | null {
+  if (by === null) return null;
+  const { resourceIndex, clusterOverrides, resourceOverrides, labels } = by;
+  return { resourceIndex, clusterOverrides, resourceOverrides, labels };
 }
 
 /**

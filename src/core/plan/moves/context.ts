@@ -1,6 +1,6 @@
 import { digestOf } from "../../model/json.ts";
 import type { Ledger } from "../../model/ledger.ts";
-import type { ObjectId } from "../../model/manifest.ts";
+import type { ObjectId, ObjectKey } from "../../model/manifest.ts";
 import type { OverrideSnapshot } from "../../model/override.ts";
 import type { World } from "../../model/plan.ts";
 import type { Denial, TrustRecord } from "../../model/trust.ts";
@@ -35,6 +35,19 @@ export interface PlanContext {
   /** Whether anything of a placement stands in a set that waits for a confirmation, or had to. */
   readonly isNamed: (placement: PlacementKey) => boolean;
   readonly conditionsOf: ConditionsOf;
+  readonly wants: Wants;
+}
+
+/** What placements want on clusters, by their targets and their next versions: the same throughout a pass. */
+export interface Wants {
+  /** Every placement that wants the object there, in the order of their names. */
+  readonly wantersOf: (cluster: ClusterName, key: ObjectKey) => readonly PlacementKey[];
+  /** Objects that more than one placement selects or carries, anywhere, in the order of their keys. */
+  readonly sharedObjects: () => ReadonlyMap<ObjectKey, readonly PlacementKey[]>;
+  /**
+   * Whether any placement wants anything there that would go along with a Namespace or a definition of `placement`.
+   */
+  readonly isAnythingWantedIn: (cluster: ClusterName, placement: PlacementKey, holder: ObjectId) => boolean;
 }
 
 /** Whether a rendering failed, and why. */

@@ -1,10 +1,12 @@
 import type { PendingRemoval } from "../../model/binding.ts";
 import type { Fate, ObjectFate } from "../../model/deletion.ts";
-import { type ObjectId, objectKey } from "../../model/manifest.ts";
+import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered, rememberedPair } from "../../model/memo.ts";
 import type { RenderedManifest } from "../../model/plan.ts";
 import { compareText } from "../../model/value.ts";
 import { carriedObjects, deletableOf, plainId } from "./begin.ts";
+import type { PlanContext } from "./context.ts";
+import { nextOwner } from "./hand-over.ts";
 import type { Move } from "./move.ts";
 import type { RenderContext } from "./version.ts";
 
@@ -14,12 +16,24 @@ import type { RenderContext } from "./version.ts";
  */
 export function leavesOf(
   { record, binding, to }: Pick<Move, "record" | "binding" | "to">,
-  context: RenderContext,
+  context: PlanContext,
 ): readonly ObjectFate[] {
   // All of it leaves already; what comes next comes to a cluster that carries nothing.
   if (binding.removal !== null) return none;
   const objects = withoutLeaving(dropped({ record, binding, to }, context), binding.leaving);
   if (objects.length === 0) return none;
+  const alone = fatesOf(objects, { record, binding, to });
+  const owner = { cluster: binding.cluster, placement: record.key };
+  const isWanted = (key: ObjectKey): boolean => nextOwner(owner, key, context) !== null;
+  if (!alone.some(({ object }) => isWanted(objectKey(object)))) return alone;
+  return alone.map((it) => (isWanted(objectKey(it.object)) ? { object: it.object, fate: "handOver" } : it));
+}
+
+/** What becomes of objects that nobody else wants. */
+function fatesOf(
+  objects: readonly ObjectId[],
+  { record, binding, to }: Pick<Move, "record" | "binding" | "to">,
+): readonly ObjectFate[] {
   const { strategy } = record.spec;
   if (to === null && strategy.propagationPolicy === "Abandon") return alike(objects).release;
   const deleteAdopted = to?.deleteAdopted ?? strategy.deleteAdopted;
@@ -60,8 +74,10 @@ const sorted = remembered((objects: readonly ObjectId[]): readonly ObjectId[] =>
   objects.map(plainId).sort((a, b) => compareText(objectKey(a), objectKey(b))),
 );
 
-const alike = remembered((objects: readonly ObjectId[]): Readonly<Record<Fate, readonly ObjectFate[]>> => {
-  const all = (fate: Fate): readonly ObjectFate[] => sorted(objects).map((object) => ({ object, fate }));
+type PlainFate = Exclude<Fate, "handOver">;
+
+const alike = remembered((objects: readonly ObjectId[]): Readonly<Record<PlainFate, readonly ObjectFate[]>> => {
+  const all = (fate: PlainFate): readonly ObjectFate[] => sorted(objects).map((object) => ({ object, fate }));
   return { delete: all("delete"), release: all("release") };
 });
 

@@ -1,4 +1,4 @@
-import type { Binding, Target } from "../../model/binding.ts";
+import type { CarriedVersion, Target } from "../../model/binding.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
 import { sameList } from "../../model/identity.ts";
 import type { Intent } from "../../model/intent.ts";
@@ -9,7 +9,7 @@ import { remembered } from "../../model/memo.ts";
 import type { OverrideSnapshot } from "../../model/override.ts";
 import type { ApplyStrategy } from "../../model/placement.ts";
 import type { RenderedManifest, World } from "../../model/plan.ts";
-import type { Digest, Labels, PlacementKey } from "../../model/value.ts";
+import type { ClusterName, Digest, Labels, PlacementKey } from "../../model/value.ts";
 import { consultedLabels, dependsOnName, overridesOf, overridesOn } from "../../render/applicable-overrides.ts";
 import { overrideSnapshotKey } from "../../render/override-snapshot.ts";
 import { type Rendering, type RenderSource, render } from "../../render/render.ts";
@@ -117,7 +117,7 @@ export interface RenderContext extends Pick<PlanContext, "overrides" | "content"
  * something that it names is not kept any more.
  */
 export function targetRendering(
-  { cluster, target }: Pick<Binding, "cluster" | "target">,
+  { cluster, target }: { readonly cluster: ClusterName; readonly target: CarriedVersion | null },
   { resourceSnapshots }: Pick<PlacementRecord, "resourceSnapshots">,
   { overrides: snapshots, content, world }: RenderContext,
 ): Rendering | null {

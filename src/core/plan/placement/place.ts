@@ -1,4 +1,5 @@
 import { known } from "../../model/assert.ts";
+import { versionsNamed } from "../../model/binding.ts";
 import { revised } from "../../model/identity.ts";
 import type { Intent } from "../../model/intent.ts";
 import type { Json } from "../../model/json.ts";
@@ -71,7 +72,7 @@ const selectionReasons = (
     : warnings.map((message) => ({ kind: "selectionWarning", placement: key, message }));
 
 /** The record under the spec as accepted now. A spec that changed counts as a generation. */
-function acceptedRecord(
+export function acceptedRecord(
   placement: Placement,
   before: PlacementRecord | null,
   { ledger }: PlanContext,
@@ -151,7 +152,7 @@ const blobsOf = remembered((holds: Intent["holds"]) => new Map(holds.map((it) =>
 
 const indexesInUse = remembered(
   (bindings: PlacementRecord["bindings"]): ReadonlySet<number> =>
-    new Set([...bindings.values()].flatMap((it) => it.target?.resourceIndex ?? [])),
+    new Set([...bindings.values()].flatMap((it) => versionsNamed(it).map(({ resourceIndex }) => resourceIndex))),
 );
 
 function advance(progress: PlacementProgress, context: PlanContext): RolloutResult {

@@ -36,7 +36,10 @@ export function callOffRemovals(before: PlacementProgress, context: PlanContext)
 function isReturning(binding: Binding, record: PlacementRecord, context: PlanContext): boolean {
   const { removal, state, leaving, cluster } = binding;
   if (removal === null || state !== "Scheduled" || isEvicted(cluster, removal, record, context)) return false;
-  return leaving.some((it) => context.isHeld(cluster, record.key, it.id));
+  const known = context.ledger.placements.get(record.key)?.bindings.get(cluster)?.leaving ?? [];
+  return (
+    leaving.some((it) => context.isHeld(cluster, record.key, it.id)) || known.some((it) => it.handOver !== undefined)
+  );
 }
 
 /** Whether a removal is what an eviction came to, as long as that is on record. */

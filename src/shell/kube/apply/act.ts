@@ -119,7 +119,7 @@ function claimChanges(
 }
 
 function resultChanges(
-  { accepted }: ClaimedAction,
+  { accepted, claimed }: ClaimedAction,
   writes: ReadonlyMap<WriteTask, TaskResult>,
   removals: ReadonlyMap<RemovalTask, TaskResult>,
 ): InventoryChanges {
@@ -128,7 +128,23 @@ function resultChanges(
   );
   for (const [{ action, item }, { entry }] of writes) entries.get(action)?.set(item.key, entry);
   for (const [{ action, departure }, { entry }] of removals) entries.get(action)?.set(departure.key, entry);
-  return changesOf(accepted, entries);
+  return withoutHandedOver(changesOf(accepted, entries), writes, claimed.inventory);
+}
+
+/** What was taken stands in its new owner's part by now, and leaves that of the one before. */
+function withoutHandedOver(
+  changes: InventoryChanges,
+  writes: ReadonlyMap<WriteTask, TaskResult>,
+  inventory: Inventory,
+): InventoryChanges {
+  const all = new Map(changes);
+  for (const [{ from, item }, { entry }] of writes) {
+    const there = from === undefined ? undefined : inventory.placements.get(from);
+    if (from === undefined || there === undefined || entry?.outcome.kind !== "applied") continue;
+    const before = all.get(from) ?? { sequence: there.sequence, digest: null, entries: new Map() };
+    all.set(from, { ...before, entries: new Map([...before.entries, [item.key, null]]) });
+  }
+  return all;
 }
 
 const changesOf = (

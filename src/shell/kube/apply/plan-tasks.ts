@@ -1,9 +1,15 @@
 import { isOutdatedAction } from "../../../core/apply/claim.ts";
 import { inventoryEntryOf, type RemovalTask, type WriteTask } from "../../../core/apply/inventory-entry.ts";
-import { decideTakeover, otherOwners, type TakeoverDecision } from "../../../core/apply/takeover.ts";
+import {
+  decideHandOver,
+  decideTakeover,
+  type HandedOver,
+  otherOwners,
+  type TakeoverDecision,
+} from "../../../core/apply/takeover.ts";
 import type { Inventory, InventoryEntry, InventoryPlacement } from "../../../core/model/inventory.ts";
 import { memberAt, textOf } from "../../../core/model/json.ts";
-import { objectKey } from "../../../core/model/manifest.ts";
+import { type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
 import type { PlacementActions, RenderedManifest } from "../../../core/model/plan.ts";
 import type { Digest, Sequence } from "../../../core/model/value.ts";
 import { anyResourceOf, type ServedResources } from "../client/discovery.ts";
@@ -44,7 +50,10 @@ export async function planTasks(
     .flatMap((action) =>
       action.apply.map((item) => ({ action, item, before: inventoryEntryOf(inventory, action, item.key) })),
     );
-  const unknown = wanted.filter((it) => it.before === null || it.before.uid === null || isRepair(it));
+  const handedOver = handedOverIn(inventory);
+  const unknown = wanted.filter(
+    (it) => it.before === null || it.before.uid === null || isRepair(it) || handedOver(it.action, it.item.key) !== null,
+  );
   const found = await lookUpAll(
     client,
     served,
@@ -53,21 +62,50 @@ export async function planTasks(
   const rivalOf = otherOwners(inventory, accepted, (key) => (found.get(key) ?? absent).kind === "absent");
   const writes = wanted.map(({ action, item, before }): WriteTask => {
     const there = found.get(item.key) ?? absent;
+    const given = handedOver(action, item.key);
+    const taking = given === null ? null : decideHandOver(there, { ...actions, action }, given);
+    if (given !== null && taking !== null)
+      return { id: item.id, action, item, before: entryTaken(before, given), takeover: taking, from: given.from };
     const known = before !== null && before.uid !== null;
     if (known && (there.kind === "unknown" || !isRepair({ item, before }) || uidIn(there) === before.uid)) {
       const decision = { kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const;
       return { id: item.id, action, item, before, takeover: decision };
     }
-    const rival = known ? null : rivalOf(item.key, action);
+    const other = known ? null : rivalOf(item.key, action);
+    // It is gone, and whoever had it hands it over: it is made by the new owner.
+    const isVacant = given !== null && other === given.from && there.kind === "absent";
+    const rival = isVacant ? null : other;
     const twin = before ?? twinOf(there, inventory.placements.get(action.placement));
     const entry = twin ?? (isUnlisted(action, inventory) ? lostEntry(item.id.version) : null);
     const decision = decideTakeover(there, { ...actions, action, entry, rival });
     const earlier = known && isCreation(decision) ? unmade(before, action) : isKept(there, decision) ? entry : before;
-    return { id: item.id, action, item, before: earlier, takeover: decision };
+    return {
+      id: item.id,
+      action,
+      item,
+      before: earlier,
+      takeover: decision,
+      ...(isVacant ? { from: given.from } : {}),
+    };
   });
   const removals = [...removalsOf(accepted, inventory), ...recoveriesOf(accepted, inventory, served)];
   return { accepted, writes, removals, outdated: outdatedText(late) };
 }
+
+/** What other placements hand over, where the inventory still lists it as theirs. */
+function handedOverIn(inventory: Inventory) {
+  return ({ handOvers }: PlacementActions, key: ObjectKey): HandedOver | null => {
+    const it = handOvers?.find((given) => given.key === key);
+    const entry = it === undefined ? undefined : inventory.placements.get(it.from)?.entries.get(key);
+    return it === undefined || entry === undefined ? null : { ...it, entry };
+  };
+}
+
+/** What is known of an object that is taken goes along; how the new owner fared with it so far is its own. */
+const entryTaken = (before: InventoryEntry | null, { entry }: HandedOver): InventoryEntry => ({
+  ...entry,
+  outcome: before?.outcome ?? { kind: "claimed" },
+});
 
 interface Wanted {
   readonly item: RenderedManifest;

@@ -101,7 +101,13 @@ export function decodeInventory(
   return { fleet: all[0]?.fleet ?? "", epoch: Math.max(...all.map((it) => it.epoch)) as Epoch, placements };
 }
 
-const format = 1;
+/**
+ * Counts changes that an older flotilla must not act upon. From 2 on, an object that one placement hands over to another one
+ * may stand in the parts of both, and is deleted for the sake of neither (`plan/README.md#d-9`). What was written as 1 is read
+ * as it is.
+ */
+const format = 2;
+const oldestFormat = 1;
 /** Placement names begin with a letter or digit, so this one is free. */
 const headerKey = "_inventory";
 const maxShards = 256;
@@ -129,8 +135,9 @@ function isComplete(headers: ReadonlyMap<number, Header>): boolean {
 
 function headerOf(text: string | undefined): Header | null {
   const header = parseBoundedJson(text ?? "");
-  if (!isObject(header) || header["format"] !== format) return null;
-  const { fleet, epoch, shards } = header;
+  if (!isObject(header)) return null;
+  const { format: version, fleet, epoch, shards } = header;
+  if (!isCount(version) || version < oldestFormat || version > format) return null;
   if (typeof fleet !== "string" || !isCount(epoch) || !isCount(shards) || shards < 1 || shards > maxShards) return null;
   return { fleet, epoch, shards };
 }

@@ -1,0 +1,128 @@
+import type { Binding } from "../model/binding.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { ObjectId, ObjectKey } from "../model/manifest.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Plan, RenderedManifest, World } from "../model/plan.ts";
+import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
+import type { ClusterName, PlacementKey } from "../model/value.ts";
+import { defect, inventoryKey, placementActionsIn } from "./check-defect.ts";
+
+/**
+ * Lists wanted objects that a plan takes away, and Namespaces and definitions that would take some along
+ * (`plan/README.md#d-9`): what another placement is to carry on the same cluster, by its target there or by its newest
+ * snapshot, stays, whatever was confirmed. Where overrides might drop it, only what its member carries for that placement
+ * counts.
+ */
+export function* checkHandOvers({ actions, ledger }: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
+  let index: ReadonlyMap<string, readonly PlacementRecord[]> | null = null;
+  for (const [cluster, work] of placementActionsIn(actions)) {
+    if (work.remove.length === 0) continue;
+    index ??= recordsByWant(ledger);
+    for (const gone of work.remove) {
+      // Without a uid nothing is deleted: it is looked up first.
+      if (gone.uid === null) continue;
+      const key = inventoryKey(gone.id);
+      const subject = { kind: "object", placement: work.placement, cluster, object: key as ObjectKey } as const;
+      const wants = { cluster, besides: work.placement, world };
+      const wanter = (index.get(key) ?? []).find((it) => isWanting(it, wants, (id) => inventoryKey(id) === key));
+      const place = gone.how === "delete" ? placeOf(gone.id) : null;
+      const user = (place === null ? [] : (index.get(place) ?? [])).find((it) =>
+        isWanting(it, wants, (id) => placesOf(id).includes(place ?? "")),
+      );
+      if (wanter !== undefined)
+        yield defect(
+          "WantedObjectRemoved",
+          subject,
+          `takes ${key} of ${work.placement} off ${cluster}, where ${wanter.key} wants it`,
+        );
+      else if (user !== undefined)
+        yield defect(
+          "WantedObjectRemoved",
+          subject,
+          `deletes ${key} of ${work.placement} from ${cluster} with what ${user.key} wants in it`,
+        );
+    }
+  }
+}
+
+/** Placements by the keys of all objects that they may want, and by where those stand. */
+function recordsByWant({ placements }: Ledger): ReadonlyMap<string, readonly PlacementRecord[]> {
+  const found = new Map<string, Set<PlacementRecord>>();
+  for (const record of placements.values())
+    for (const { resources } of record.resourceSnapshots)
+      for (const { id } of resources)
+        for (const text of [inventoryKey(id), ...placesOf(id)])
+          found.set(text, (found.get(text) ?? new Set<PlacementRecord>()).add(record));
+  return new Map([...found].map(([text, records]) => [text, [...records]]));
+}
+
+interface Wants {
+  readonly cluster: ClusterName;
+  /** Who takes it away: it may do so with what it has itself. */
+  readonly besides: PlacementKey;
+  readonly world: World;
+}
+
+/** Whether a placement certainly wants an object on a cluster that `is` one of those looked for. */
+function isWanting(
+  record: PlacementRecord,
+  { cluster, besides, world }: Wants,
+  is: (id: ObjectId) => boolean,
+): boolean {
+  const { intent, observed } = world;
+  const binding = record.bindings.get(cluster);
+  if (record.key === besides || binding === undefined || !isScheduled(binding, record)) return false;
+  if (!intent.placements.has(record.key)) return false;
+  const isOverridden = intent.overrides.length > 0;
+  const seen = observed.get(cluster);
+  const entries = seen?.kind === "reached" ? seen.inventory.placements.get(record.key)?.entries : undefined;
+  const isCertain = (id: ObjectId): boolean =>
+    !isOverridden || entries?.get(inventoryKey(id) as ObjectKey)?.outcome.kind === "applied";
+  return wantedBy(binding, record, isOverridden).some((id) => is(id) && isCertain(id));
+}
+
+const isScheduled = ({ state, removal }: Binding, { deleting, spec }: PlacementRecord): boolean =>
+  state !== "Unscheduled" && removal === null && deleting === null && spec.strategy.applyStrategy.type !== "ReportDiff";
+
+/** What is selected of the newest snapshot is what comes next; an External placement carries what it was given. */
+function wantedBy(
+  { target }: Binding,
+  { resourceSnapshots, spec }: PlacementRecord,
+  isOverridden: boolean,
+): readonly ObjectId[] {
+  const isNext = spec.strategy.type !== "External" && !isOverridden;
+  const latest = isNext ? resourceSnapshots.at(-1)?.index : undefined;
+  return resourceSnapshots
+    .filter((it) => it.index === target?.resourceIndex || it.index === latest)
+    .flatMap(({ resources }) => resources.map(({ id }) => id));
+}
+
+/** What stands in an object, as where it stands; null for what holds nothing. */
+function placeOf({ group, kind, name }: ObjectId): string | null {
+  if (group === "" && kind === "Namespace") return `in ${name}`;
+  return kind === "CustomResourceDefinition" ? `of ${name}` : null;
+}
+
+/** Where an object stands: its namespace, and what is likely to be the name of its kind's definition. */
+const placesOf = ({ group, kind, namespace }: ObjectId): readonly string[] => [
+  ...(namespace === null ? [] : [`in ${namespace}`]),
+  ...(group === "" ? [] : [`of ${kind.toLowerCase()}s.${group}`]),
+];
+
+/** Whether an object only waits for another placement to take it: until then it is put right. */
+export const isKeptForOthers = ({ id }: RenderedManifest, { leaving }: Binding): boolean =>
+  leaving.some((it) => it.handOver !== undefined && inventoryKey(it.id) === inventoryKey(id));
+
+/** Whether another placement's part of the inventory has the very object as its own: it was handed over. */
+export const carriedByOthers = (
+  seen: Observation | undefined,
+  placement: PlacementKey,
+  key: ObjectKey,
+  uid: string | null,
+): boolean =>
+  uid !== null &&
+  seen?.kind === "reached" &&
+  [...seen.inventory.placements].some(([other, { entries }]) => {
+    const entry = entries.get(key);
+    return other !== placement && entry?.uid === uid && entry.outcome.kind === "applied";
+  });

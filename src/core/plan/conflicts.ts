@@ -1,0 +1,117 @@
+import type { Binding } from "../model/binding.ts";
+import type { Intent } from "../model/intent.ts";
+import type { Ledger } from "../model/ledger.ts";
+import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
+import type { Reason } from "../model/plan.ts";
+import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
+import { keysOf, snapshotOf } from "../render/resource-snapshot.ts";
+import type { PlanContext } from "./moves/context.ts";
+
+type Conflict = Extract<Reason, { kind: "wantedTwice" }>;
+
+interface Known {
+  readonly placements: Intent["placements"];
+  readonly objects: Intent["objects"];
+  readonly overrides: PlanContext["latestOverrides"];
+  readonly reasons: readonly Conflict[];
+}
+
+const knownOf = new WeakMap<Ledger["placements"], Known>();
+
+/**
+ * Objects that two placements want on the same cluster: one keeps them, and the other one cannot have them
+ * (`plan/README.md#d-9`). Only what more than one placement selects or carries is looked at, once for the same record.
+ */
+export function conflictReasons(ledger: Ledger, context: PlanContext): readonly Reason[] {
+  const { intent } = context.world;
+  const shared = context.wants.sharedObjects();
+  if (shared.size === 0) return [];
+  const known = knownOf.get(ledger.placements);
+  const { placements, objects } = intent;
+  const overrides = context.latestOverrides;
+  if (known?.placements === placements && known.objects === objects && known.overrides === overrides)
+    return known.reasons;
+  const reasons = conflictsIn(shared, ledger, context);
+  knownOf.set(ledger.placements, { placements, objects, overrides, reasons });
+  return reasons;
+}
+
+/** Of more objects than these, nobody reads which they are. */
+const mostLookedAt = 200;
+
+function conflictsIn(
+  shared: ReadonlyMap<ObjectKey, readonly PlacementKey[]>,
+  ledger: Ledger,
+  context: PlanContext,
+): readonly Conflict[] {
+  const found = new Map<string, Gathered>();
+  for (const [key, placements] of [...shared].slice(0, mostLookedAt)) {
+    const clusters = new Set(placements.flatMap((it) => [...(ledger.placements.get(it)?.bindings.keys() ?? [])]));
+    for (const cluster of clusters) {
+      const wanters = context.wants.wantersOf(cluster, key).filter((it) => !isLeaving(it, key, cluster, ledger));
+      if (wanters.length < 2) continue;
+      const keeper = keeperOf(wanters, key, cluster, ledger);
+      for (const placement of wanters) if (placement !== keeper) add(found, { placement, keeper }, cluster, key);
+    }
+  }
+  const fileOf = (it: PlacementKey): string => context.world.intent.placements.get(it)?.source.path ?? it;
+  return [...found.values()]
+    .sort((a, b) => compareText(a.placement, b.placement) || compareText(a.keeper, b.keeper))
+    .map(({ placement, keeper, clusters, keys }) => ({
+      kind: "wantedTwice",
+      placement,
+      files: [fileOf(placement), fileOf(keeper)],
+      keeper,
+      clusters: [...clusters].sort(compareText),
+      objects: [...keys].sort(compareText).map(objectIdOf),
+    }));
+}
+
+interface Gathered extends Pick<Conflict, "placement" | "keeper"> {
+  readonly clusters: Set<ClusterName>;
+  readonly keys: Set<ObjectKey>;
+}
+
+function add(
+  found: Map<string, Gathered>,
+  { placement, keeper }: Pick<Conflict, "placement" | "keeper">,
+  cluster: ClusterName,
+  key: ObjectKey,
+): void {
+  const id = `${placement} ${keeper}`;
+  const known = found.get(id) ?? { placement, keeper, clusters: new Set<ClusterName>(), keys: new Set<ObjectKey>() };
+  known.clusters.add(cluster);
+  known.keys.add(key);
+  found.set(id, known);
+}
+
+/** Who has it by the record, then who is to have it first, by name. */
+function keeperOf(
+  wanters: readonly PlacementKey[],
+  key: ObjectKey,
+  cluster: ClusterName,
+  ledger: Ledger,
+): PlacementKey {
+  const carriers = wanters.filter((it) => carries(it, key, cluster, ledger));
+  const has = (it: PlacementKey): boolean => !isRefused(ledger.placements.get(it)?.bindings.get(cluster), key);
+  return carriers.find(has) ?? carriers[0] ?? (wanters[0] as PlacementKey);
+}
+
+/** Whether a placement let go of an object in this pass. */
+const isLeaving = (placement: PlacementKey, key: ObjectKey, cluster: ClusterName, { placements }: Ledger): boolean =>
+  placements
+    .get(placement)
+    ?.bindings.get(cluster)
+    ?.leaving.some((it) => objectKey(it.id) === key) === true;
+
+function carries(placement: PlacementKey, key: ObjectKey, cluster: ClusterName, { placements }: Ledger): boolean {
+  const record = placements.get(placement);
+  const target = record?.bindings.get(cluster)?.target ?? null;
+  const snapshot = record === undefined || target === null ? null : snapshotOf(record, target.resourceIndex);
+  return snapshot !== null && keysOf(snapshot).has(key);
+}
+
+/** Whether a member said that it belongs to somebody else. */
+const isRefused = (binding: Binding | undefined, key: ObjectKey): boolean =>
+  binding?.facts?.objectFailures.some((it) => it.code === "FailedToTakeOver" && objectKey(it.id) === key) === true ||
+  binding?.facts == null;

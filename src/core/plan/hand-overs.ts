@@ -1,0 +1,108 @@
+import type { LiveComparison, Stay } from "../apply/actions.ts";
+import type { Binding, PendingRemoval } from "../model/binding.ts";
+import type { Inventory } from "../model/inventory.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import { type ObjectKey, objectKey } from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
+import type { RenderedManifest } from "../model/plan.ts";
+import type { PlacementKey } from "../model/value.ts";
+import { keysOf, snapshotOf } from "../render/resource-snapshot.ts";
+import type { PlanContext } from "./moves/context.ts";
+import { targetRendering } from "./moves/version.ts";
+
+/** What one placement on one member is told of others that want what it has, or have what it wants. */
+type HandOvers = Pick<LiveComparison, "stay" | "renderKept" | "sourceOf">;
+
+interface HandOverInput {
+  readonly ledger: Ledger;
+  readonly context: PlanContext;
+  readonly inventory: Inventory;
+}
+
+/**
+ * Who keeps, takes and gives what on one member (`plan/README.md#d-9`): until the turn of the next owner comes, the one
+ * before keeps the object; then the next one takes it, and once its inventory says so, the one before forgets it.
+ */
+export function handOversOf(record: PlacementRecord, binding: Binding, input: HandOverInput): HandOvers {
+  return {
+    stay: (leave) => stayOf(leave, record, binding, input),
+    renderKept: () => keptManifests(record, binding, input),
+    sourceOf: (key) => sourceOf(key, record, binding, input),
+  };
+}
+
+function stayOf(
+  { id, handOver }: PendingRemoval,
+  { key: placement }: PlacementRecord,
+  { cluster, removal }: Binding,
+  { ledger, context, inventory }: HandOverInput,
+): Stay | null {
+  const key = objectKey(id);
+  if (handOver !== undefined) {
+    if (!isTurn(handOver.to, key, cluster, { ledger, context })) return "kept";
+    return isApplied(key, handOver.to, inventory) ? "taken" : "due";
+  }
+  const { wants } = context;
+  // The version that brings it back is still to come, or something in it is wanted.
+  const isWanted = removal === null && wants.wantersOf(cluster, key).includes(placement);
+  return isWanted || wants.isAnythingWantedIn(cluster, placement, id) ? "due" : null;
+}
+
+/** Whether a placement is to carry an object by what it was admitted to. */
+function isTurn(
+  to: PlacementKey,
+  key: ObjectKey,
+  cluster: Binding["cluster"],
+  { ledger, context }: Pick<HandOverInput, "ledger" | "context">,
+): boolean {
+  const record = ledger.placements.get(to);
+  const binding = record?.bindings.get(cluster);
+  if (record === undefined || binding === undefined || binding.removal !== null || binding.target === null)
+    return false;
+  if (binding.state === "Scheduled") return false;
+  const { target } = binding;
+  if (target.clusterOverrides.length + target.resourceOverrides.length > 0) {
+    const rendering = targetRendering(binding, record, context);
+    if (rendering?.kind === "rendered") return keysIn(rendering.manifests).has(key);
+  }
+  const snapshot = snapshotOf(record, target.resourceIndex);
+  return snapshot !== null && keysOf(snapshot).has(key);
+}
+
+const keysIn = remembered((manifests: readonly RenderedManifest[]) => new Set(manifests.map((it) => it.key)));
+
+/** Whether the next owner has written it: then it is its own, whatever the one before lists. */
+const isApplied = (key: ObjectKey, to: PlacementKey, { placements }: Inventory): boolean =>
+  placements.get(to)?.entries.get(key)?.outcome.kind === "applied";
+
+/** What is kept, as it was carried last. What cannot be rendered is kept as it is. */
+function keptManifests(
+  record: PlacementRecord,
+  { cluster, target, leaving }: Binding,
+  { context }: HandOverInput,
+): readonly RenderedManifest[] {
+  return leaving.flatMap(({ id, handOver }): readonly RenderedManifest[] => {
+    if (handOver === undefined) return [];
+    const rendering = targetRendering({ cluster, target: handOver.by ?? target }, record, context);
+    if (rendering?.kind !== "rendered") return [];
+    const key = objectKey(id);
+    return rendering.manifests.filter((it) => it.key === key);
+  });
+}
+
+/** From whom an object is taken that a placement is to carry and its member's inventory lists as another one's. */
+function sourceOf(
+  key: ObjectKey,
+  { key: placement }: PlacementRecord,
+  { cluster }: Binding,
+  { ledger, inventory }: HandOverInput,
+): ReturnType<HandOvers["sourceOf"]> {
+  for (const [from, { entries }] of inventory.placements) {
+    if (from === placement || !entries.has(key)) continue;
+    const giver = ledger.placements.get(from)?.bindings.get(cluster);
+    const leave = giver?.leaving.find((it) => objectKey(it.id) === key);
+    const upTo = giver?.removal?.sequence ?? giver?.target?.sequence;
+    if (leave?.handOver?.to === placement && upTo !== undefined) return { from, upTo };
+  }
+  return null;
+}

@@ -1,0 +1,95 @@
+// What the second opinion says of a plan that takes away what another placement wants (D 9).
+import { expect, test } from "vitest";
+import { check } from "../../../src/core/check/check.ts";
+import { type ObjectKey, objectIdOf } from "../../../src/core/model/manifest.ts";
+import type { ObjectRemoval, Plan } from "../../../src/core/model/plan.ts";
+import type { ClusterName, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
+import { plan } from "../../../src/core/plan/plan.ts";
+import { clusterOf, keyOf, objectOf, placementOf, policyOf } from "../../intent.ts";
+import { clientSide } from "../../strategy.ts";
+import { World, write } from "../../world.ts";
+
+const config = keyOf("ConfigMap", "shop/config");
+const space = keyOf("Namespace", "shop");
+const shop = "shop" as PlacementKey;
+
+/** `shop` has its namespace with a ConfigMap on m1; `web` is what `others` says. */
+function inPlace(others: (world: World) => void): World {
+  const world = new World();
+  world.commit(() => {
+    world.join(clusterOf("m1"));
+    write(world, objectOf("Namespace", "shop", "-"));
+    write(world, objectOf("ConfigMap", "shop/config", "one"));
+    world.placements.set(shop, placementOf({ name: "shop", policy: policyOf("PickAll", undefined), options: [] }));
+  });
+  for (let pass = 0; pass < 4; pass++) world.pass();
+  world.commit(() => others(world));
+  for (let pass = 0; pass < 4; pass++) world.pass();
+  return world;
+}
+
+const wanting = (name: string, kind = "PickAll", argument?: string, ...options: readonly string[]) =>
+  function add(world: World): void {
+    const words = { name, policy: policyOf(kind, argument), options: ["ns=shop", ...options] };
+    world.placements.set(name as PlacementKey, placementOf(words));
+  };
+
+/** Whether a plan that takes `key` of shop off m1 is complained about because of who wants it. */
+function isCaught(world: World, key: ObjectKey, how: ObjectRemoval["how"] = "delete"): boolean {
+  const seen = world.look();
+  const sound = plan(seen);
+  const entry = world.member("m1").inventory.placements.get(shop)?.entries.get(key);
+  const removal: ObjectRemoval = {
+    id: { ...objectIdOf(key), version: "v1" },
+    key,
+    uid: entry?.uid ?? "none",
+    how,
+    cascadesTo: [],
+  };
+  const actions: Plan["actions"] = [
+    {
+      cluster: "m1" as ClusterName,
+      clusterUid: world.member("m1").uid,
+      fleet: sound.ledger.fleet,
+      epoch: sound.ledger.epoch,
+      placements: [
+        {
+          placement: shop,
+          sequence: 1 as Sequence,
+          digest: null,
+          applyStrategy: clientSide,
+          apply: [],
+          remove: [removal],
+          forget: [],
+          recover: [],
+        },
+      ],
+    },
+  ];
+  return check({ ...sound, actions }, seen).some((it) => it.code === "WantedObjectRemoved");
+}
+
+test.each([
+  ["carries", wanting("web"), true],
+  ["is to carry by its next run", wanting("web", "PickAll", undefined, "external"), false],
+  ["is not on the cluster and would carry", wanting("web", "PickFixed", "m2"), false],
+  ["does not select", (world: World) => world.placements.delete("web" as PlacementKey), false],
+])("what another placement %s is not taken away: %#", (_, others, caught) => {
+  const world = inPlace(others);
+  expect([isCaught(world, config), isCaught(world, config, "release"), isCaught(world, space)]).toEqual([
+    caught,
+    caught,
+    caught,
+  ]);
+});
+
+test("a Namespace with something in it that another placement wants is not deleted, and may be let go", () => {
+  const world = inPlace((it) => {
+    const inShop = placementOf({ name: "web", policy: policyOf("PickAll", undefined), options: [] });
+    const selector = { group: "", version: "v1", kind: "ConfigMap", name: "config", labelSelector: null };
+    const spec = { ...inShop.spec, resourceSelectors: [{ ...selector, selectionScope: "NamespaceOnly" as const }] };
+    const key = "shop/web" as PlacementKey;
+    it.placements.set(key, { ...inShop, key, scope: "Namespaced", namespace: "shop", spec });
+  });
+  expect([isCaught(world, space), isCaught(world, space, "release")]).toEqual([true, false]);
+});

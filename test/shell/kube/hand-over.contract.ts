@@ -1,0 +1,134 @@
+import { expect, it } from "vitest";
+import { type JsonObject, memberAt, textOf } from "../../../src/core/model/json.ts";
+import type { PlacementKey } from "../../../src/core/model/value.ts";
+import { readInventory, type StoredInventory, writeInventory } from "../../../src/shell/kube/inventory/inventory.ts";
+import {
+  bodyOf,
+  configMap,
+  core,
+  departure,
+  entriesOf,
+  get,
+  merge,
+  namespace,
+  outcomesOf,
+  post,
+  receipt,
+  rendered,
+  type Stage,
+} from "./member-world.ts";
+
+/** The part of the contract about objects that one placement hands over to another one (D 9). */
+export function handOverCases(stage: () => Stage): void {
+  const live = async (at: string): Promise<JsonObject> => {
+    const [space = "", name = ""] = at.split("/");
+    return bodyOf(await get(stage().client, core(space, "configmaps", name)));
+  };
+  const uidOf = (object: JsonObject): string => textOf(memberAt(object, "metadata", "uid")) ?? "";
+  const ownerOf = (object: JsonObject): string | null =>
+    textOf(memberAt(object, "metadata", "labels", "flotilla.dev/placement"));
+  const stored = async (): Promise<StoredInventory> => {
+    const it = await readInventory(stage().client);
+    if (it.kind === "refused") throw new Error(it.message);
+    return it;
+  };
+
+  /** `<space>-old` has a ConfigMap `a` in a namespace of its own. */
+  async function settled(
+    space: string,
+  ): Promise<{ readonly old: string; readonly next: string; readonly uid: string }> {
+    await stage().act({
+      placement: `${space}-old`,
+      apply: [namespace(space), configMap(`${space}/a`, { a: "1", b: "2" })],
+    });
+    return { old: `${space}-old`, next: `${space}-next`, uid: uidOf(await live(`${space}/a`)) };
+  }
+
+  it("leaves what is handed over in place: the same uid, another mark, one line of the inventory", async () => {
+    const { old, next, uid } = await settled("handed");
+    const all = [namespace("handed"), configMap("handed/a", { a: "3" })];
+    const strategy = { whenToTakeOver: "Never" } as const;
+    const taken = await stage().act({ placement: next, sequence: 2, strategy, apply: all, from: [old, 1] });
+    expect(taken).toEqual(receipt({ configured: 2 }));
+    const after = await live("handed/a");
+    expect([uidOf(after), ownerOf(after), after["data"]]).toEqual([uid, next, { a: "3" }]);
+    const seen = await stage().see();
+    expect(outcomesOf(seen, old)).toEqual([]);
+    expect(outcomesOf(seen, next)).toEqual(["ConfigMap handed/a: applied", "Namespace handed: applied"]);
+    expect([...entriesOf(seen, next).values()].map((it) => it.adopted)).toEqual([false, false]);
+  });
+
+  it("takes along that it was there before us, and whoever owns it beside us", async () => {
+    bodyOf(await post(stage().client, "/api/v1/namespaces", namespace("along")));
+    const theirs = configMap("along/a", { a: "old" });
+    const owner = bodyOf(await post(stage().client, "/api/v1/namespaces/along/configmaps", configMap("along/o", {})));
+    bodyOf(await post(stage().client, "/api/v1/namespaces/along/configmaps", theirs));
+    const ours = configMap("along/a", { a: "1" });
+    await stage().act({ placement: "along-old", apply: [ours] });
+    const reference = { apiVersion: "v1", kind: "ConfigMap", name: "o", uid: uidOf(owner) };
+    const path = core("along", "configmaps", "a");
+    bodyOf(await merge(stage().client, path, { metadata: { ownerReferences: [reference] } }));
+    await stage().act({ placement: "along-next", sequence: 2, apply: [ours], from: ["along-old", 1] });
+    const seen = await stage().see();
+    expect(entriesOf(seen, "along-next").get(rendered(ours).key)).toMatchObject({
+      adopted: true,
+      outcome: { kind: "applied" },
+    });
+    expect(memberAt(await live("along/a"), "metadata", "ownerReferences")).toHaveLength(1);
+  });
+
+  it("goes on where somebody died between the write and its result, and deletes for neither", async () => {
+    const { old, next, uid } = await settled("halfway");
+    const before = (await stored()).inventory;
+    const moved = {
+      placement: next,
+      sequence: 2,
+      apply: [configMap("halfway/a", { a: "1" })],
+      from: [old, 1] as const,
+    };
+    await stage().act(moved);
+    const now = await stored();
+    const claimed = [...(now.inventory.placements.get(next as PlacementKey)?.entries ?? [])].map(
+      ([key, it]) => [key, { ...it, outcome: { kind: "claimed" } as const }] as const,
+    );
+    const placements = new Map([...now.inventory.placements, ...[...before.placements].filter(([key]) => key === old)]);
+    const part = placements.get(next as PlacementKey);
+    if (part === undefined) throw new Error("nothing was claimed");
+    placements.set(next as PlacementKey, { ...part, entries: new Map(claimed) });
+    expect((await writeInventory(stage().client, now, { ...now.inventory, placements })).kind).toBe("written");
+    // The one before believes it to be its own still, and is told to delete it.
+    const gone = departure(await stage().see(), old, configMap("halfway/a", {}));
+    await stage().act({ placement: old, sequence: 2, remove: [gone], leaves: true });
+    expect(uidOf(await live("halfway/a"))).toBe(uid);
+    await stage().act(moved);
+    const seen = await stage().see();
+    expect(outcomesOf(seen, old)).toEqual(["Namespace halfway: applied"]);
+    expect(outcomesOf(seen, next)).toEqual(["ConfigMap halfway/a: applied"]);
+    expect(uidOf(await live("halfway/a"))).toBe(uid);
+  });
+
+  it("does not take what a later decision of the one before has written", async () => {
+    const { old, next } = await settled("later");
+    await stage().act({ placement: old, sequence: 5, apply: [configMap("later/a", { a: "5" })] });
+    const taken = { placement: next, sequence: 3, apply: [configMap("later/a", { a: "3" })], from: [old, 2] as const };
+    expect(await stage().act(taken)).toEqual(receipt({ failed: 1 }));
+    expect(outcomesOf(await stage().see(), next)).toEqual(["ConfigMap later/a: failed FailedToTakeOver"]);
+    expect(ownerOf(await live("later/a"))).toBe(old);
+  });
+
+  it("makes what is gone when its turn comes, and leaves what somebody made in its place", async () => {
+    const { old, next, uid } = await settled("remade");
+    const path = core("remade", "configmaps", "a");
+    bodyOf(await stage().client.request({ method: "DELETE", path }));
+    await stage().act({ placement: next, sequence: 2, apply: [configMap("remade/a", { a: "2" })], from: [old, 1] });
+    const made = await live("remade/a");
+    expect([uidOf(made) === uid, ownerOf(made)]).toEqual([false, next]);
+    bodyOf(await stage().client.request({ method: "DELETE", path }));
+    bodyOf(await post(stage().client, "/api/v1/namespaces/remade/configmaps", configMap("remade/a", { a: "theirs" })));
+    const strategy = { whenToTakeOver: "Never" } as const;
+    const third = { placement: "remade-third", sequence: 3, strategy, apply: [configMap("remade/a", { a: "3" })] };
+    await stage().act({ ...third, from: [next, 2] });
+    expect(outcomesOf(await stage().see(), "remade-third")).toEqual(["ConfigMap remade/a: failed NotTakenOver"]);
+    expect((await live("remade/a"))["data"]).toEqual({ a: "theirs" });
+  });
+}

@@ -1,0 +1,44 @@
+import type { ClusterName, Commit, PlacementKey } from "../../../src/core/model/value.ts";
+import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
+import { type Document, identityOf } from "../people/document.ts";
+import type { Draft } from "../people/people.ts";
+import { entryOf, took, whatOf } from "./deletions.ts";
+import { picks, selects } from "./removals.ts";
+
+/** Promises about what one placement has and another one wants (D 9). */
+export const wantedRules: readonly (readonly [string, MemberWriteRule])[] = [["I-28", deletesNothingWanted]];
+
+type Placement = Extract<Document, { kind: "placement" }>;
+
+/**
+ * I-28: what another placement is to carry on a cluster is not deleted there, by what people said and by where the record has
+ * that placement; nor is a Namespace with anything in it that one is to carry. Told from their documents: where overrides
+ * might drop it, nothing is.
+ */
+function* deletesNothingWanted(write: MemberWrite, { inForce }: Judge): Generator<string> {
+  if (!took(write) || write.ledger?.sourceCommit == null) return;
+  const { ledger, request, inside } = write;
+  const said = inForce.at(ledger.sourceCommit as Commit);
+  const entry = entryOf(write);
+  if (entry === null) return;
+  const objects = [entry.key, ...inside.map((it) => it.key)];
+  for (const document of said.values()) {
+    if (document.kind !== "placement" || document.name === entry.placement) continue;
+    const binding = ledger.placements.get(document.name as PlacementKey)?.bindings.get(request.member as ClusterName);
+    if (binding === undefined || binding.state === "Unscheduled" || binding.removal !== null) continue;
+    if (!picks(document, request.member, said)) continue;
+    for (const key of objects)
+      if (isSelected(document, said, key)) yield `${whatOf(write)} takes ${key}, which ${document.name} wants there`;
+  }
+}
+
+function isSelected(document: Placement, said: Draft, key: string): boolean {
+  const [, kind = "", namespace = "", name = ""] = key.split("/");
+  const id = { group: "", kind, namespace: namespace === "" ? null : namespace, name };
+  const isOverridden = [...said.values()].some((it) => {
+    if (it.kind !== "override" || it.value !== "delete") return false;
+    const dropped = identityOf(it.object);
+    return dropped.kind === kind && dropped.name === name;
+  });
+  return !isOverridden && selects(document, said, id);
+}
