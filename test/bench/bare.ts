@@ -1,17 +1,19 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { check } from "../../src/core/check/check.ts";
+import type { PlacementPolicy } from "../../src/core/model/placement.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import { plan } from "../../src/core/plan/plan.ts";
-import { candidateOf } from "../../src/core/schedule/framework/cycle.ts";
+import { type Candidate, type Cycle, type CycleBinding, candidateOf } from "../../src/core/schedule/framework/cycle.ts";
 import { profiles } from "../../src/core/schedule/profile.ts";
-import { schedule } from "../../src/core/schedule/schedule.ts";
+import { type Schedule, schedule } from "../../src/core/schedule/schedule.ts";
 import { systemClock } from "../../src/shell/host/system.ts";
 import { kubeFleet } from "../../src/shell/kube/fleet.ts";
 import { type Memory, newMemory } from "../../src/shell/reconcile/memory.ts";
 import { memberAddressOf, observe } from "../../src/shell/reconcile/observe.ts";
 import type { Fleet } from "../../src/shell/reconcile/ports.ts";
 import { unsigned } from "../unsigned.ts";
+import { constrainedPolicy, withProperties } from "./constrained.ts";
 import { memoryRepository } from "./memory-repository.ts";
 import type { Part } from "./parts.ts";
 import { perfectFleet } from "./perfect-fleet.ts";
@@ -153,7 +155,10 @@ async function pass({ repository, fleet, memory }: Bare): Promise<Counts & { rea
   return { ...spent, passes: 1, longestDecision: 0, actions, isMoving };
 }
 
-/** One cycle for every placement: first with nothing placed, then with everything where it is. */
+/**
+ * One cycle for every placement: first with nothing placed, then with everything where it is. The same again where
+ * properties and spread constraints decide.
+ */
 async function scheduleAlone(): Promise<void> {
   const { size } = orders;
   const bare = await open();
@@ -161,39 +166,48 @@ async function scheduleAlone(): Promise<void> {
   const settings = { members: "record", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
   const ports = { repository: bare.repository, fleet: bare.fleet, clock: systemClock, ...unsigned };
   const { world } = await observe(ports, settings, bare.memory);
-  const candidates = [...world.intent.clusters.values()].map((it) => candidateOf(it, null));
+  const clusters = [...world.intent.clusters.values()];
   const policies = [...world.intent.placements.values()].map((it) => it.spec.policy);
-  const cycleOf = (policy: (typeof policies)[number]) => ({
-    policy,
-    namespace: null,
-    candidates,
-    cycleBindings: [],
-    recorded: [],
-    now: world.now,
-  });
-  const first = policies.map((policy) => ({ policy, outcome: schedule(cycleOf(policy), profiles.default) }));
-  await measured("nothing", async () => {
-    const lap = stopwatch();
-    for (const it of policies) schedule(cycleOf(it), profiles.default);
-    return { ...nothing, passes: policies.length, plan: lap() };
-  });
-  await measured("idle", async () => {
-    const lap = stopwatch();
-    for (const { policy, outcome } of first) {
-      const cycleBindings = outcome.create.map((decision) => ({
-        name: decision.cluster,
-        cluster: decision.cluster,
-        state: "Bound" as const,
-        previousState: null,
-        removing: false,
-        obsolete: false,
-        decision,
-      }));
-      schedule({ ...cycleOf(policy), cycleBindings }, profiles.default);
-    }
-    return { ...nothing, passes: first.length, plan: lap() };
-  });
+  const plain = clusters.map((it) => candidateOf(it, null));
+  await scheduleAll(["nothing", "idle"], policies, plain);
+  const constrained = policies.map((_, at) => constrainedPolicy(size.picks, at));
+  await scheduleAll(["spread", "spread idle"], constrained, withProperties(clusters));
 }
+
+async function scheduleAll(
+  [fromNothing, idle]: readonly [string, string],
+  policies: readonly PlacementPolicy[],
+  candidates: readonly Candidate[],
+): Promise<void> {
+  const cycle = { namespace: null, cycleBindings: [], recorded: [], now: systemClock.now() };
+  const outcomes: Schedule[] = [];
+  const run = (cycles: readonly Cycle[]): Counts => {
+    const lap = stopwatch();
+    let [all, longestDecision] = [0, 0];
+    for (const it of cycles) {
+      outcomes.push(schedule(it, profiles.default));
+      const took = lap();
+      all += took;
+      longestDecision = Math.max(longestDecision, took);
+    }
+    return { ...nothing, passes: cycles.length, plan: all, longestDecision };
+  };
+  const first = policies.map((policy) => ({ ...cycle, policy, candidates }));
+  await measured(fromNothing, async () => run(first));
+  const placed = first.map((it, at) => ({ ...it, cycleBindings: boundBy(outcomes[at]) }));
+  await measured(idle, async () => run(placed));
+}
+
+const boundBy = (outcome: Schedule | undefined): readonly CycleBinding[] =>
+  (outcome?.create ?? []).map((decision) => ({
+    name: decision.cluster,
+    cluster: decision.cluster,
+    state: "Bound",
+    previousState: null,
+    removing: false,
+    obsolete: false,
+    decision,
+  }));
 
 /** Tells at each call how many milliseconds passed since the one before. */
 function stopwatch(): () => number {

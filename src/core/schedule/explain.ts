@@ -3,7 +3,14 @@ import type { ClusterName, Instant } from "../model/value.ts";
 import { refusedDecision, surplusDecision } from "./decision.ts";
 import type { Cycle } from "./framework/cycle.ts";
 import { clusterSetOf } from "./framework/cycle.ts";
-import { filterCandidates, type Prepared, preparePlugins, rankCandidates, warningsOf } from "./framework/plugin.ts";
+import {
+  bestOfAll,
+  filterCandidates,
+  type Prepared,
+  preparedAgain,
+  preparePlugins,
+  warningsOf,
+} from "./framework/plugin.ts";
 import type { CycleResult } from "./pick.ts";
 import type { Profile } from "./profile.ts";
 
@@ -32,9 +39,9 @@ export function explainUnselected(cycle: Cycle, result: CycleResult, profile: Pr
   if (!profile.explainsAfterPicks && last === null) return keptExplanations(cycle, holders);
   const others = cycle.candidates.filter((it) => !holders.has(it.cluster.name));
   const isAfter = profile.explainsAfterPicks || isPickAll || last === null;
-  const prepared = isAfter ? preparedAfter(cycle, holders, profile) : last;
+  const prepared = isAfter ? preparedAfter(cycle, result, profile) : last;
   const { fits, refused, wakeAt } = filterCandidates(others, prepared, maxExplained);
-  const surplus = rankCandidates(fits, prepared).slice(0, maxExplained);
+  const surplus = bestOfAll(fits, prepared, maxExplained);
   const isFull = selected.length >= wanted && surplus.length === maxExplained;
   // Where all that are wanted are found, KubeFleet looks at the others no more.
   const isOver = !profile.explainsAfterPicks && !isPickAll && selected.length >= wanted;
@@ -57,10 +64,14 @@ export function explainUnselected(cycle: Cycle, result: CycleResult, profile: Pr
   };
 }
 
-function preparedAfter(cycle: Cycle, holders: ReadonlySet<ClusterName>, { plugins }: Profile): Prepared {
+function preparedAfter(cycle: Cycle, { selected, last }: CycleResult, { plugins }: Profile): Prepared {
+  const holders = new Set(selected.map((it) => it.cluster));
+  const obsolete: ReadonlySet<never> = new Set();
   // With PickAll the clusters that leave have been judged, and are explained like any other.
-  const leaving = cycle.policy.kind === "PickAll" ? new Set<never>() : leavingAfter(cycle, holders);
-  return preparePlugins({ ...cycle, holders, obsolete: new Set(), leaving }, plugins);
+  if (cycle.policy.kind === "PickAll")
+    return preparePlugins({ ...cycle, holders, obsolete, leaving: new Set() }, plugins);
+  const now = { holders, obsolete, leaving: leavingAfter(cycle, holders) };
+  return last === null ? preparePlugins({ ...cycle, ...now }, plugins) : preparedAgain(last, now, null);
 }
 
 /** Clusters whose removal is pending once this cycle is carried out. */

@@ -1,9 +1,9 @@
 import type { ClusterName } from "../model/value.ts";
-import type { Candidate } from "./framework/cycle.ts";
 import {
   batchLimit,
   compareRanked,
   filterCandidates,
+  fitsAll,
   type Prepared,
   preparedAgain,
   preparedPart,
@@ -12,7 +12,7 @@ import {
   rankCandidates,
   type Situation,
   scoringFailure,
-  totalScore,
+  withScore,
 } from "./framework/plugin.ts";
 import type { Profile } from "./profile.ts";
 
@@ -49,8 +49,7 @@ export function pickBatches(
     const limit = Math.min(left, batchLimit(prepared));
     const isLast = limit === left;
     if (limit === 1 && !isLast) pool ??= poolOf(prepared);
-    const { batch, failure } =
-      isLast || pool === null || !pool.canScore ? ranked(prepared, limit) : bestOf(pool, prepared);
+    const { batch, failure } = limit > 1 || pool?.canScore !== true ? ranked(prepared, limit) : bestOf(pool, prepared);
     if (failure !== null) return { batches, last: prepared, failure };
     batches.push(batch);
     if (batch.length === 0) break;
@@ -61,11 +60,16 @@ export function pickBatches(
     const { obsolete, leaving } = prepared.input;
     const isReset = !staysStickyBetweenBatches && obsolete.size > 0;
     if (isReset) pool = null;
-    prepared = preparedAgain(prepared, {
+    const now = {
       holders,
-      obsolete: isReset ? new Set() : obsolete,
+      obsolete: isReset ? new Set<ClusterName>() : obsolete,
       leaving: isReset ? new Set([...leaving, ...obsolete]) : leaving,
-    });
+    };
+    prepared = preparedAgain(
+      prepared,
+      now,
+      batch.map((it) => it.candidate),
+    );
   }
   return { batches, last: prepared, failure: null };
 }
@@ -90,11 +94,10 @@ interface Pool {
 }
 
 function poolOf(prepared: Prepared): Pool {
-  const steady = preparedPart(prepared, false);
   const changing = preparedPart(prepared, true);
   const feasible = prepared.input.feasible();
   const groups = new Map<string, { members: Ranked[]; next: number }>();
-  for (const it of rankCandidates(feasible, steady)) {
+  for (const it of rankCandidates(feasible, preparedPart(prepared, false))) {
     const key = changing.plugins.map(({ at }) => at.groupOf?.(it.candidate) ?? it.candidate.cluster.name).join("\n");
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { members: [it], next: 0 });
@@ -110,7 +113,7 @@ function bestOf({ groups }: Pool, prepared: Prepared): Batch {
   let from: Pool["groups"][number] | null = null;
   for (const group of groups) {
     const head = group.members[group.next];
-    if (head === undefined || !fitsIn(changing, head.candidate)) continue;
+    if (head === undefined || !fitsAll(changing, head.candidate)) continue;
     const other = withScore(head, changing);
     if (best !== null && compareRanked(best, other) <= 0) continue;
     best = other;
@@ -118,19 +121,4 @@ function bestOf({ groups }: Pool, prepared: Prepared): Batch {
   }
   if (from !== null) from.next += 1;
   return { batch: best === null ? [] : [best], failure: null };
-}
-
-const fitsIn = ({ plugins }: Prepared, candidate: Candidate): boolean =>
-  plugins.every(({ at }) => at.filter === undefined || at.filter(candidate) === "fits");
-
-function withScore({ candidate, score }: Ranked, changing: Prepared): Ranked {
-  const more = totalScore(candidate, changing);
-  return {
-    candidate,
-    score: {
-      topology: score.topology + more.topology,
-      affinity: score.affinity + more.affinity,
-      stickiness: score.stickiness + more.stickiness,
-    },
-  };
 }

@@ -52,6 +52,8 @@ export interface Extensions {
   failure?(candidate: Candidate): string | null;
   /** The same for candidates that `filter` and `score` judge alike in this batch. For plugins that picks change. */
   groupOf?(candidate: Candidate): string;
+  /** The same after these were picked. Left out: it is prepared anew. */
+  next?(picked: readonly Candidate[]): Extensions;
   /** Problems that do not change the result. */
   readonly warnings?: readonly string[];
   /** PostBatch: at most so many clusters are picked before everything is judged again. */
@@ -109,15 +111,20 @@ export function preparePlugins(situation: Situation, plugins: readonly Plugin[])
   return { input, plugins: plugins.map((it) => ready.get(it) ?? prepared(it)) };
 }
 
-/** The same plugins for the next batch. */
+/** The same plugins for the next batch, after these were picked; null: all that hold the placement are others now. */
 export function preparedAgain(
   { input: before, plugins }: Prepared,
   now: Pick<Situation, "holders" | "obsolete" | "leaving">,
+  picked: readonly Candidate[] | null,
 ): Prepared {
   const input = { ...before, ...now };
   return {
     input,
-    plugins: plugins.map((it) => (it.plugin.changesWithPicks ? { ...it, at: it.plugin.prepare(input) } : it)),
+    plugins: plugins.map((it) =>
+      it.plugin.changesWithPicks
+        ? { ...it, at: (picked === null ? null : it.at.next?.(picked)) ?? it.plugin.prepare(input) }
+        : it,
+    ),
   };
 }
 
@@ -161,6 +168,37 @@ export function filterCandidates(
   return { fits, refused, wakeAt };
 }
 
+/** The best of these candidates, at most so many (`schedule/README.md#the-order-of-candidates`). */
+export function bestOfAll(candidates: readonly Candidate[], prepared: Prepared, most: number): readonly Ranked[] {
+  const best: Ranked[] = [];
+  for (const candidate of candidates) {
+    const ranked = { candidate, score: totalScore(candidate, prepared) };
+    const worst = best.at(-1);
+    if (worst !== undefined && best.length >= most && compareRanked(worst, ranked) < 0) continue;
+    const at = best.findIndex((it) => compareRanked(ranked, it) < 0);
+    best.splice(at < 0 ? best.length : at, 0, ranked);
+    if (best.length > most) best.pop();
+  }
+  return best;
+}
+
+/** Whether none of the plugins refuses a candidate. */
+export const fitsAll = ({ plugins }: Prepared, candidate: Candidate): boolean =>
+  plugins.every(({ at }) => at.filter === undefined || at.filter(candidate) === "fits");
+
+/** With what other plugins add to the score. */
+export function withScore({ candidate, score }: Ranked, others: Prepared): Ranked {
+  const more = totalScore(candidate, others);
+  return {
+    candidate,
+    score: {
+      topology: score.topology + more.topology,
+      affinity: score.affinity + more.affinity,
+      stickiness: score.stickiness + more.stickiness,
+    },
+  };
+}
+
 /**
  * Orders candidates best first: by topology, affinity, stickiness and name, all descending
  * (`schedule/README.md#the-order-of-candidates`). Among equals the largest name wins, as in KubeFleet.
@@ -187,8 +225,7 @@ export function scoringFailure(candidates: readonly Candidate[], { plugins }: Pr
 /** What all plugins warn of. */
 export const warningsOf = ({ plugins }: Prepared): readonly string[] => plugins.flatMap((it) => it.at.warnings ?? []);
 
-/** The sum of what the plugins give. */
-export function totalScore(candidate: Candidate, { plugins }: Prepared): Score {
+function totalScore(candidate: Candidate, { plugins }: Prepared): Score {
   let topology = 0;
   let affinity = 0;
   let stickiness = 0;

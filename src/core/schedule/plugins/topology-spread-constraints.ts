@@ -24,24 +24,26 @@ export const topologySpreadConstraints = (fixes: SpreadFixes): Plugin => ({
   prepare(input: PluginInput): Extensions {
     const spread = constraintsOf(input.policy);
     if (spread.length === 0) return {};
-    const domains = spread.map((it) => domainsFor(it, input, fixes));
-    const judge = (candidate: Candidate): SpreadVerdict => judgeCandidate(domains, candidate);
-    return {
-      batchLimit: 1,
-      filter: (candidate) => (judge(candidate).refusedBy === null ? "fits" : "unschedulable"),
-      because(candidate) {
-        const { refusedBy } = judge(candidate);
-        return refusedBy === null ? "" : refusalText(refusedBy, candidate);
-      },
-      score: (candidate) => ({ topology: judge(candidate).score }),
-      groupOf: (candidate) => JSON.stringify(spread.map((it) => domainOf(candidate, it.topologyKey) ?? null)),
-    };
+    return extensionsFor(spread.map((it) => domainsFor(it, input, fixes)));
   },
 
   othersSee: (candidate, policy) =>
     constraintsOf(policy)
       .map((it) => JSON.stringify(domainOf(candidate, it.topologyKey) ?? null))
       .join("\n"),
+});
+
+const extensionsFor = (domains: readonly Domains[]): Extensions => ({
+  batchLimit: 1,
+  filter: (candidate) => (judgeCandidate(domains, candidate).refusedBy === null ? "fits" : "unschedulable"),
+  because(candidate) {
+    const { refusedBy } = judgeCandidate(domains, candidate);
+    return refusedBy === null ? "" : refusalText(refusedBy, candidate);
+  },
+  score: (candidate) => ({ topology: judgeCandidate(domains, candidate).score }),
+  groupOf: (candidate) =>
+    domains.map(({ constraint }) => JSON.stringify(domainOf(candidate, constraint.topologyKey) ?? null)).join("\n"),
+  next: (picked) => extensionsFor(domains.map((it) => it.next(picked))),
 });
 
 /** Those that forbid come first: each in the order of the policy. */
@@ -62,26 +64,42 @@ interface Domains {
   readonly constraint: SpreadConstraint;
   readonly counts: ReadonlyMap<string, number>;
   readonly smallest: number;
-  /** The second smallest count, with multiplicity: the smallest one if two domains have that, or there is only one. */
-  readonly secondSmallest: number;
-  readonly largest: number;
   /** One more in a domain with so many violates the constraint. */
   readonly isViolatedAt: (count: number) => boolean;
   /** What one more changes about the skew. */
   readonly changeAt: (count: number) => -1 | 0 | 1;
+  /** The same when these count as well. */
+  readonly next: (picked: readonly Candidate[]) => Domains;
 }
 
 function domainsFor(constraint: SpreadConstraint, input: PluginInput, fixes: SpreadFixes): Domains {
-  const { topologyKey, maxSkew, whenUnsatisfiable } = constraint;
   const around = fixes.countsOutsiders ? input.candidates : input.feasible();
   const counts = new Map<string, number>();
-  for (const it of domainNames(around, topologyKey)) counts.set(it, 0);
+  for (const it of domainNames(around, constraint.topologyKey)) counts.set(it, 0);
   const members = candidatesByName(input.candidates);
-  for (const name of input.holders) {
-    const holder = members.get(name);
-    const domain = holder === undefined ? undefined : domainOf(holder, topologyKey);
+  const holders = [...input.holders].flatMap((it) => members.get(it) ?? []);
+  return countedDomains(constraint, grown(counts, constraint, holders), fixes);
+}
+
+function grown(
+  before: ReadonlyMap<string, number>,
+  { topologyKey }: SpreadConstraint,
+  holders: readonly Candidate[],
+): ReadonlyMap<string, number> {
+  const counts = new Map(before);
+  for (const it of holders) {
+    const domain = domainOf(it, topologyKey);
     if (domain !== undefined) counts.set(domain, (counts.get(domain) ?? 0) + 1);
   }
+  return counts;
+}
+
+function countedDomains(
+  constraint: SpreadConstraint,
+  counts: ReadonlyMap<string, number>,
+  fixes: SpreadFixes,
+): Domains {
+  const { maxSkew, whenUnsatisfiable } = constraint;
   const { smallest, secondSmallest, largest } = extremesOf(counts);
   const skew = largest - smallest;
   const changeAt = (count: number): -1 | 0 | 1 => {
@@ -93,7 +111,9 @@ function domainsFor(constraint: SpreadConstraint, input: PluginInput, fixes: Spr
   const isRepaired = whenUnsatisfiable === "DoNotSchedule" && !fixes.refusesRepairs;
   const isViolatedAt = (count: number): boolean =>
     isRepaired ? count + 1 - smallest > maxSkew : skew + changeAt(count) > maxSkew;
-  return { constraint, counts, smallest, secondSmallest, largest, isViolatedAt, changeAt };
+  const next = (picked: readonly Candidate[]): Domains =>
+    countedDomains(constraint, grown(counts, constraint, picked), fixes);
+  return { constraint, counts, smallest, isViolatedAt, changeAt, next };
 }
 
 const domainNames = (candidates: readonly Candidate[], key: string): ReadonlySet<string> => {
@@ -111,7 +131,14 @@ const domainNames = (candidates: readonly Candidate[], key: string): ReadonlySet
 
 const domainNamesOf = remembered((_: readonly Candidate[]) => new Map<string, ReadonlySet<string>>());
 
-function extremesOf(counts: ReadonlyMap<string, number>): Pick<Domains, "smallest" | "secondSmallest" | "largest"> {
+interface Extremes {
+  readonly smallest: number;
+  /** With multiplicity: the smallest one if two domains have that, or there is only one. */
+  readonly secondSmallest: number;
+  readonly largest: number;
+}
+
+function extremesOf(counts: ReadonlyMap<string, number>): Extremes {
   let smallest = Number.POSITIVE_INFINITY;
   let secondSmallest = Number.POSITIVE_INFINITY;
   let largest = 0;
