@@ -1,5 +1,5 @@
+import { type Gate, noTaskRecords, type TaskRecords } from "../src/core/model/stage-task.ts";
 import type { Approval } from "../src/core/model/trust.ts";
-import type { Gate } from "../src/core/model/update-run.ts";
 import type { BlobId, Digest, Instant } from "../src/core/model/value.ts";
 
 /** A gate as a fleet writes it where nobody set up who may approve. */
@@ -16,3 +16,6 @@ export const approvalOf = (principal: string, at: Instant, path = `approvals/${p
   at,
   by: [{ principal, path, blob: `blob-${principal}` as BlobId, commit: null, proofs: [] }],
 });
+
+/** What is recorded of the tasks on one side of a stage where only an approval is. */
+export const requested = (gate: Gate | null): TaskRecords => ({ ...noTaskRecords, Approval: gate });

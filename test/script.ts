@@ -100,7 +100,7 @@ const edits: Readonly<Record<string, Command>> = {
   reply(world, [run = "", stage = "", when = "", decision = "Approve", principal = "ann"]) {
     const record = (world.news ?? world.head).runs.get(runKey(null, run));
     const at = record?.plan?.stages.findIndex((it) => it.name === stage) ?? -1;
-    const digest = record?.stages[at]?.[when === "before" ? "before" : "after"]?.digest;
+    const digest = record?.stages[at]?.[when === "before" ? "before" : "after"].Approval?.digest;
     if (digest === undefined) throw new Error(`${run} asks for nothing ${when} ${stage}`);
     const path = `approvals/${run}/${stage}-${when}-${principal}-${decision}.yaml`;
     const comment = "looks good";

@@ -38,20 +38,28 @@ const ports = ["shell/reconcile/ports.ts", "shell/reconcile/fault.ts"];
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   "core/model": [],
   "core/yaml": ["core/model", "npm:yaml"],
-  "core/intent/kinds": ["core/model", "core/yaml", "npm:ajv", "schemas"],
+  "core/intent/kinds": ["core/model", "core/rollout/tasks", "core/yaml", "npm:ajv", "schemas"],
   "core/intent/trust": ["core/model", "core/yaml", "core/intent/kinds", "npm:yaml", "schemas"],
   "core/intent": ["core/model", "core/yaml", "core/intent/kinds", "core/intent/trust", "npm:yaml"],
   "core/ledger/codec": ["core/model"],
-  "core/ledger": ["core/model", "core/yaml", "core/intent", "core/intent/trust", "core/ledger/codec"],
+  "core/ledger": [
+    "core/model",
+    "core/yaml",
+    "core/intent",
+    "core/intent/trust",
+    "core/ledger/codec",
+    "core/rollout/tasks",
+  ],
   "core/schedule/framework": ["core/model"],
   "core/schedule/plugins": ["core/model", "core/schedule/framework"],
   "core/schedule": ["core/model", "core/schedule/framework", "core/schedule/plugins"],
   "core/hub": ["core/model", "core/ledger", "core/ledger/codec", "core/schedule", "core/schedule/framework"],
   "core/render": ["core/model", "npm:fast-json-patch"],
-  "core/rollout": ["core/model"],
+  "core/rollout/tasks": ["core/model", "core/yaml", "core/ledger/codec", "schemas"],
+  "core/rollout": ["core/model", "core/rollout/tasks"],
   "core/health": ["core/model"],
   "core/apply": ["core/model"],
-  "core/status": ["core/model"],
+  "core/status": ["core/model", "core/rollout/tasks"],
   "core/trust": ["core/model"],
   "core/plan/facts": ["core/model", "core/apply", "core/render"],
   "core/plan/moves": [
@@ -65,6 +73,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "core/plan/authors": ["core/model", "core/render", "core/rollout", "core/trust", "core/plan/moves"],
   "core/plan/approval": [
     "core/model",
+    "core/rollout/tasks",
     "core/render",
     "core/rollout",
     "core/trust",
@@ -74,6 +83,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "core/plan/guard": ["core/model", "core/trust", "core/plan/moves", "core/plan/approval"],
   "core/plan/runs": [
     "core/model",
+    "core/rollout/tasks",
     "core/render",
     "core/rollout",
     "core/status",
@@ -114,6 +124,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "core/check": ["core/model"],
   "core/report": [
     "core/model",
+    "core/rollout/tasks",
     "core/yaml",
     "core/intent",
     "core/intent/trust",
@@ -140,6 +151,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   "core/forecast": [
     "core/model",
+    "core/rollout/tasks",
     "core/render",
     "core/apply",
     "core/health",
@@ -151,6 +163,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   "shell/reconcile": [
     "core/model",
+    "core/rollout/tasks",
     "core/yaml",
     "core/intent",
     "core/intent/kinds",

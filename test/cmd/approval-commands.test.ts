@@ -11,12 +11,13 @@ import { decodeBlob } from "../../src/core/intent/documents.ts";
 import { isApprovalPath, signedApproval } from "../../src/core/intent/kinds/approval.ts";
 import { approvalsIn } from "../../src/core/intent/special-files.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
+import type { Gate } from "../../src/core/model/stage-task.ts";
 import type { AnswerRecord, Request } from "../../src/core/model/trust.ts";
 import type { RunRecord } from "../../src/core/model/update-run.ts";
 import type { BlobId, ClusterName, Digest, Instant } from "../../src/core/model/value.ts";
 import { changeDigest } from "../../src/core/plan/approval/request-digest.ts";
 import { unsignedAnswer } from "../../src/core/trust/count.ts";
-import { gateOf } from "../gate.ts";
+import { gateOf, requested } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { temporaryFolder } from "../shell/git/hub.ts";
 import { answered, askingRun, trusting } from "./asked-ledger.ts";
@@ -89,7 +90,7 @@ const waiting = (at: Partial<Record<(typeof stages)[number], Partial<Request>>>,
     more,
   );
 
-const digestOf = (its: RunRecord, at = 0): Digest => its.stages[at]?.before?.digest ?? ("" as Digest);
+const digestOf = (its: RunRecord, at = 0): Digest => its.stages[at]?.before.Approval?.digest ?? ("" as Digest);
 const carrying = web([on("canary-1", 2), on("rest-1", 1)]);
 
 /** Records a run, with the trust file in force unless there is to be none. */
@@ -410,7 +411,10 @@ describe("an answer that would not count is refused with the reason", () => {
   test("a request that the record does not bear out is refused before anything is shown (T-21)", async () => {
     const its = waiting(open);
     const [first, ...rest] = its.stages;
-    const forged = { ...its, stages: [{ ...first, before: { ...first?.before, nonce: "1".repeat(32) } }, ...rest] };
+    const forged = {
+      ...its,
+      stages: [{ ...first, before: requested({ ...first?.before.Approval, nonce: "1".repeat(32) } as Gate) }, ...rest],
+    };
     record(forged as RunRecord);
     expect(await flotilla("approve", "r")).toEqual({
       code: 64,

@@ -6,6 +6,7 @@ import type { PlannedStage, RunRecord } from "../../src/core/model/update-run.ts
 import type { BlobId, Commit, Digest, Instant, Sequence } from "../../src/core/model/value.ts";
 import { gateDigest } from "../../src/core/plan/approval/request-digest.ts";
 import { planRoot } from "../../src/core/rollout/run-plan.ts";
+import { requested } from "../gate.ts";
 import { ledgerOf, planOf, progress, run } from "./rollout-ledger.ts";
 
 /** Stages with the request that each has; null for none. */
@@ -26,7 +27,10 @@ export function askingRun(name: string, asked: Asked, more: Partial<RunRecord> =
     return { requestedAt: 0 as Instant, approval: null, ...terms, digest };
   };
   const stages = asked.map(([{ name: stage }, gates = {}]) =>
-    progress({ before: request(stage, "before", gates.before), after: request(stage, "after", gates.after) }),
+    progress({
+      before: requested(request(stage, "before", gates.before)),
+      after: requested(request(stage, "after", gates.after)),
+    }),
   );
   return { ...its, stages };
 }

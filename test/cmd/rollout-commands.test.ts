@@ -9,7 +9,7 @@ import type { ClusterName, Commit, Digest, PlacementKey, StrategyKey } from "../
 import { evictionVerdicts } from "../../src/core/status/eviction-conditions.ts";
 import { placementVerdicts } from "../../src/core/status/placement-conditions.ts";
 import type { Clock } from "../../src/shell/reconcile/ports.ts";
-import { approvalOf, gateOf } from "../gate.ts";
+import { approvalOf, gateOf, requested } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { recordStateIn } from "./record-state.ts";
 import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "./rollout-ledger.ts";
@@ -599,7 +599,7 @@ describe("get and describe", () => {
   const asked = gateOf({ requestedAt: at("09:00:00"), digest: "ab".repeat(32) as Digest });
   const its = run("r", 1, {
     plan: planOf(3, [stage("canary", ["east"], { before: [approval] })]),
-    stages: [progress({ before: asked })],
+    stages: [progress({ before: requested(asked) })],
   });
 
   test("show the runs and what they ask for", async () => {
@@ -715,7 +715,7 @@ describe("get and describe", () => {
 
   test("what was done as it was approved, and what belongs to nobody, is not held against a run that asks for nothing", async () => {
     const given = { ...asked, approval: approvalOf("ann", at("09:10:00"), "approvals/r/canary-before.yaml") };
-    const over = { ...its, stages: [progress({ before: given, startedAt: at("09:10:00") })] };
+    const over = { ...its, stages: [progress({ before: requested(given), startedAt: at("09:10:00") })] };
     recordState(ledgerOf([web([on("east", 2)])], [over]), {
       "approvals/r/canary-before.yaml": answered(asked.digest),
       "approvals/any.yaml": answered("cd".repeat(32)),

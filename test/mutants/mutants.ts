@@ -415,16 +415,16 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "begins a stage that nobody approved",
-    file: "src/core/rollout/run-gates.ts",
-    find: "return { gate, wait: { ...wait, because: null }, rejection: null, wakeAt };",
-    replace: "return open(gate);",
+    file: "src/core/rollout/tasks/approval.ts",
+    find: "return { record: gate, wait: { ...wait, because: null }, rejection: null, wakeAt };",
+    replace: "return done(gate);",
     caughtBy: "check",
   },
   {
     breaks: "ends a timed wait before its time",
-    file: "src/core/rollout/run-gates.ts",
-    find: 'return now >= until && clock !== "unsound" ? null',
-    replace: 'return clock !== "unsound" ? null',
+    file: "src/core/rollout/tasks/timed-wait.ts",
+    find: '(now >= until && clock !== "unsound")',
+    replace: 'clock !== "unsound"',
     caughtBy: "check",
   },
   {
@@ -485,9 +485,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "ends a timed wait by a clock in doubt",
-    file: "src/core/rollout/run-gates.ts",
-    find: 'return now >= until && clock !== "unsound" ? null',
-    replace: "return now >= until ? null",
+    file: "src/core/rollout/tasks/timed-wait.ts",
+    find: '(now >= until && clock !== "unsound")',
+    replace: "now >= until",
     caughtBy: ["test/scenarios.test.ts"],
   },
   {

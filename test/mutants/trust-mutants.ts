@@ -116,7 +116,7 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "asks with a digest that could be known before",
-    file: "src/core/rollout/run-gates.ts",
+    file: "src/core/rollout/tasks/approval.ts",
     find: "    nonce,\n    rules,",
     replace: "    rules,",
     caughtBy: ["test/core/forecast/foreseen.test.ts"],
@@ -298,7 +298,7 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "accepts in the pass that asks what somebody said before",
-    file: "src/core/rollout/run-gates.ts",
+    file: "src/core/rollout/tasks/approval.ts",
     find: "isOpen ? context.answerTo(stage, when, gate)",
     replace: "gate !== null ? context.answerTo(stage, when, gate)",
     caughtBy: ["test/core/forecast/foreseen.test.ts"],

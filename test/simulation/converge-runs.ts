@@ -1,4 +1,5 @@
 import type { Reason } from "../../src/core/model/plan.ts";
+import type { RunWait } from "../../src/core/model/update-run.ts";
 import type { PlacementKey } from "../../src/core/model/value.ts";
 import { type Document, isExternal } from "./people/document.ts";
 import { voters } from "./people/trust-content.ts";
@@ -45,7 +46,7 @@ function writeRun({ people }: Simulation, placement: string): boolean {
 
 /** What people do when they read of runs: answer, and run once more where one could not do all. */
 export async function helpRuns(simulation: Simulation, reasons: readonly Reason[], isStill: boolean): Promise<boolean> {
-  if (reasons.some((it) => it.kind === "run" && it.wait.kind === "approval")) {
+  if (reasons.some((it) => it.kind === "run" && taskIn(it.wait) === "Approval")) {
     await answer(simulation);
     return true;
   }
@@ -86,4 +87,6 @@ const coveredBy = ({ stages }: SeenRun): ReadonlySet<string> =>
 
 /** Whether time alone may take a run further. */
 export const runMayGoOn = (reason: Reason): boolean =>
-  reason.kind === "run" && ["clusters", "timer", "failures"].includes(reason.wait.kind);
+  reason.kind === "run" && (["clusters", "failures"].includes(reason.wait.kind) || taskIn(reason.wait) === "TimedWait");
+
+const taskIn = (wait: RunWait): string | null => (wait.kind === "task" ? wait.task : null);

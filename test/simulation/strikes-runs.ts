@@ -85,7 +85,7 @@ const isMidway = (run: SeenRun): boolean =>
 /** Names what a pass says of the waits of runs. */
 export function* strikesOnWaits(reasons: readonly Reason[]): Generator<string> {
   for (const it of reasons) {
-    if (it.kind !== "run" || it.wait.kind !== "timer") continue;
+    if (it.kind !== "run" || it.wait.kind !== "task" || it.wait.task !== "TimedWait") continue;
     yield "run waited for a timer";
     if (it.wait.clock === "unsound") yield "timed wait held by the clock";
   }

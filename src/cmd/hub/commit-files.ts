@@ -1,4 +1,4 @@
-import { oneLine } from "../../core/model/one-line.ts";
+import { oneLine } from "../../core/model/value.ts";
 import type { Author, AuthoredCommit, AuthoredFile, Delivery, DeliveryObjection } from "../../shell/reconcile/ports.ts";
 import { type ExitCode, exitCodes } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";

@@ -1,6 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { durationOf } from "../../core/intent/kinds/fields.ts";
-import { type Commit, type Digest, type DurationMs, type Instant, instantOf } from "../../core/model/value.ts";
+import {
+  type Commit,
+  type Digest,
+  type DurationMs,
+  durationOf,
+  type Instant,
+  instantOf,
+} from "../../core/model/value.ts";
 import type { ExitCode } from "./exit-code.ts";
 
 /** Called by a command that has ended, with its exit code. */

@@ -1,7 +1,7 @@
 import { Defect } from "../../core/model/assert.ts";
 import type { Problem } from "../../core/model/intent.ts";
-import { oneLine } from "../../core/model/one-line.ts";
 import type { Reason } from "../../core/model/plan.ts";
+import { oneLine } from "../../core/model/value.ts";
 import { someNames } from "../../core/report/phrases.ts";
 import { weightOf } from "../../core/report/reason-text.ts";
 import { didYouMean } from "../../core/yaml/nearest.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../../core/model/json.ts";
-import { oneLine } from "../../core/model/one-line.ts";
+import { oneLine } from "../../core/model/value.ts";
 import { emitYaml } from "../../core/yaml/canonical.ts";
 import type { Clock } from "../../shell/reconcile/ports.ts";
 

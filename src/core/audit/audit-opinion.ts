@@ -9,6 +9,7 @@ import type {
   RunDefectCode,
   TrustFileDefectCode,
 } from "../model/plan-defect.ts";
+import type { TaskRecords } from "../model/stage-task.ts";
 import type { Request } from "../model/trust.ts";
 import type { StageProgress } from "../model/update-run.ts";
 import type { AuditCheck, AuditFinding, AuditSubject } from "./audit-finding.ts";
@@ -143,8 +144,13 @@ function changeIn(change: ChangeRequest, before: ChangeRequest): ChangeRequest {
 
 function stageIn(stage: StageProgress, before: StageProgress | undefined): StageProgress {
   if (before === undefined || before === stage) return stage;
-  return { ...stage, before: requestIn(stage.before, before.before), after: requestIn(stage.after, before.after) };
+  return { ...stage, before: tasksIn(stage.before, before.before), after: tasksIn(stage.after, before.after) };
 }
+
+const tasksIn = (records: TaskRecords, before: TaskRecords): TaskRecords => ({
+  ...records,
+  Approval: requestIn(records.Approval, before.Approval),
+});
 
 const requestIn = (request: Request | null, before: Request | null): Request | null =>
   request === null || before === null || request === before || !same(request.authors, before.authors)

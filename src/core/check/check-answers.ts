@@ -74,7 +74,7 @@ function openIn({ runs, placements }: Ledger): ReadonlySet<Digest> {
     if (it?.approval === null) open.add(it.digest);
   };
   for (const { end, stages } of runs.values())
-    if (end === null) for (const { before, after } of stages) [before, after].forEach(add);
+    if (end === null) for (const { before, after } of stages) [before.Approval, after.Approval].forEach(add);
   for (const { change } of placements.values()) add(change?.request);
   return open;
 }

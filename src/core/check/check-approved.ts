@@ -39,9 +39,9 @@ export function* newlyApproved(ledger: Ledger, old: Ledger): Generator<Approved>
     const before = known?.uid === run.uid && known.end === null ? known : null;
     for (const [at, stage] of run.stages.entries())
       for (const when of ["before", "after"] as const) {
-        const request = stage[when];
-        const was = before?.stages[at]?.[when] ?? null;
-        const isOld = request?.approval === known?.stages[at]?.[when]?.approval && known?.uid === run.uid;
+        const request = stage[when].Approval;
+        const was = before?.stages[at]?.[when].Approval ?? null;
+        const isOld = request?.approval === known?.stages[at]?.[when].Approval?.approval && known?.uid === run.uid;
         const planned = run.plan?.stages[at];
         if (request?.approval == null || isOld || planned === undefined) continue;
         const rules: Approved["rules"] = (...input) => gateRules({ run, planned, when }, ...input);

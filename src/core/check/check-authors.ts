@@ -79,8 +79,9 @@ function* gatesOf(run: RunRecord, ledger: Ledger, old: Ledger): Generator<Asked>
   const [record, was] = [ledger, old].map((it) => it.placements.get(spec.placement));
   const version = record?.resourceSnapshots.find((it) => it.index === plan?.resourceIndex);
   if (plan === null || record === undefined || version === undefined) return;
-  const known = old.runs.get(key)?.stages.flatMap((it) => [it.before?.digest, it.after?.digest]) ?? [];
-  const requests = stages.flatMap((it) => [it.before ?? [], it.after ?? []].flat());
+  const known =
+    old.runs.get(key)?.stages.flatMap((it) => [it.before.Approval?.digest, it.after.Approval?.digest]) ?? [];
+  const requests = stages.flatMap((it) => [it.before.Approval ?? [], it.after.Approval ?? []].flat());
   const own = new Set(stages.flatMap((it) => [...it.clusters.values()].map(({ sequence }) => sequence)));
   // What another run brings in this pass counts as carried before this run brings anything.
   const carried = (cluster: ClusterName): Binding | undefined => {

@@ -178,7 +178,7 @@ function gatesFor({ record, cluster, target }: Move, { plan, world }: Protection
     return run.plan.stages.flatMap(({ clusters }, at) => {
       const isPlanned = clusters.some((it) => it.cluster === cluster && it.digest === target.digest);
       const isBegun = now.stages[at]?.clusters.get(cluster)?.sequence === target.sequence;
-      return isSame && isPlanned && isBegun ? (run.stages[at]?.before ?? []) : [];
+      return isSame && isPlanned && isBegun ? (run.stages[at]?.before.Approval ?? []) : [];
     });
   });
 }

@@ -2,15 +2,9 @@ import type { Binding } from "../model/binding.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect, RunDefectCode } from "../model/plan-defect.ts";
-import type {
-  ClusterProgress,
-  PlannedCluster,
-  PlannedStage,
-  RunRecord,
-  StageProgress,
-  StageTask,
-} from "../model/update-run.ts";
-import type { ClusterName } from "../model/value.ts";
+import type { StageTask, TaskRecords } from "../model/stage-task.ts";
+import type { ClusterProgress, PlannedCluster, PlannedStage, RunRecord, StageProgress } from "../model/update-run.ts";
+import type { ClusterName, Instant } from "../model/value.ts";
 import { defect } from "./check-defect.ts";
 
 /** Lists where a plan moves an External placement in a way that the plan of an update run does not allow now. */
@@ -89,8 +83,8 @@ function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator
     yield defect("RunContinuedAfterEnd", subject, `goes on with run ${run.key}, which has ended`);
   for (const [at, stage] of before.stages.entries())
     for (const when of ["before", "after"] as const) {
-      const gate = stage[when];
-      if (gate?.approval != null && run.stages[at]?.[when] !== gate)
+      const gate = stage[when].Approval;
+      if (gate?.approval != null && run.stages[at]?.[when].Approval !== gate)
         yield defect("RunApprovalForgotten", subject, `forgets an approval of run ${run.key}`);
     }
 }
@@ -147,7 +141,7 @@ function* beginsAsked(
   const { isPassedOver } = progress;
   if (isPassedOver && before !== undefined && before.startedAt !== null && !before.isPassedOver)
     yield defect("StageSkippedAfterStart", subject, `passes over ${where}, which has begun`);
-  if (!isPassedOver && (stage.before.length === 0 || progress.before?.approval != null)) return;
+  if (!isPassedOver && stage.before.every((it) => isDone(it, progress.before, null, world))) return;
   const [record, old] = [plan.ledger, world.ledger].map((it) => it.placements.get(run.spec.placement)?.bindings);
   for (const { cluster, digest } of stage.clusters) {
     const [is, was] = [progress.clusters.get(cluster), before?.clusters.get(cluster)];
@@ -168,16 +162,21 @@ function* endsInTime(
   { where, subject, world }: Pick<StagePlace, "where" | "subject" | "world">,
 ): Generator<PlanDefect<RunDefectCode>> {
   for (const task of stage.after)
-    if (!isDone(task, progress, world))
+    if (!isDone(task, progress.after, progress.finishedAt, world))
       yield task.kind === "Approval"
         ? defect("StageEndUnapproved", subject, `ends ${where} unasked`)
         : defect("StageWaitCutShort", subject, `ends ${where} before its time`);
 }
 
-function isDone(task: StageTask, { after, finishedAt }: StageProgress, { now, clockOffset }: World): boolean {
+function isDone(
+  task: StageTask,
+  records: TaskRecords,
+  finishedAt: Instant | null,
+  { now, clockOffset }: World,
+): boolean {
   switch (task.kind) {
     case "Approval":
-      return after?.approval != null;
+      return records.Approval?.approval != null;
     case "TimedWait":
       return finishedAt !== null && now >= finishedAt + task.wait && Math.abs(clockOffset ?? 0) <= 60_000;
   }

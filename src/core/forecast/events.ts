@@ -1,8 +1,11 @@
 import type { Binding } from "../model/binding.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Reason } from "../model/plan.ts";
+import type { TaskSide } from "../model/stage-task.ts";
 import type { PlannedStage, RunRecord, RunWait, StageProgress } from "../model/update-run.ts";
-import { type ClusterName, type Instant, later, type PlacementKey, type RunKey } from "../model/value.ts";
+import type { ClusterName, Instant, PlacementKey, RunKey } from "../model/value.ts";
+import type { StageStates, TaskEvent } from "../rollout/tasks/task-type.ts";
+import { inOrder, taskType } from "../rollout/tasks/tasks.ts";
 import { waitText } from "../status/run-words.ts";
 
 /** The rollout that a forecast is about: that of a run or, without runs, of a placement. */
@@ -34,8 +37,7 @@ export type ForecastEvent = { readonly at: Instant } & (
       readonly stage: string | null;
       readonly because: string;
     }
-  | { readonly kind: "approvalNeeded" | "approved"; readonly stage: string; readonly when: "before" | "after" }
-  | { readonly kind: "timer"; readonly stage: string; readonly until: Instant }
+  | TaskEvent
   /** The run cannot continue for now; why. */
   | { readonly kind: "holds"; readonly stage: string | null; readonly because: string }
   | { readonly kind: "leaves" | "gone"; readonly cluster: ClusterName }
@@ -128,7 +130,7 @@ interface StageChange {
 
 function* ofStage({ stage, was, is, run }: StageChange): Generator<Happening> {
   const { name } = stage;
-  yield* ofGate("before", name, was, is);
+  yield* ofTasks(stage, "before", { was, is });
   if (is.startedAt !== null && was?.startedAt == null) yield { kind: "stageBegins", stage: name };
   for (const { cluster } of stage.clusters) {
     const end = is.clusters.get(cluster)?.end ?? null;
@@ -141,21 +143,12 @@ function* ofStage({ stage, was, is, run }: StageChange): Generator<Happening> {
     if (is.clusters.get(cluster)?.startedAt == null || was?.clusters.get(cluster)?.startedAt != null) continue;
     yield { kind: "starts", cluster, stage: name, resourceIndex: run.plan?.resourceIndex ?? 0 };
   }
-  const wait = stage.after.find((it) => it.kind === "TimedWait")?.wait ?? null;
-  if (wait !== null && is.finishedAt !== null && was?.finishedAt == null)
-    yield { kind: "timer", stage: name, until: later(is.finishedAt, wait) };
-  yield* ofGate("after", name, was, is);
+  yield* ofTasks(stage, "after", { was, is });
   if (is.endedAt !== null && was?.endedAt == null) yield { kind: "stageEnds", stage: name };
 }
 
-function* ofGate(
-  when: "before" | "after",
-  stage: string,
-  was: StageProgress | undefined,
-  is: StageProgress,
-): Generator<Happening> {
-  if (is[when] !== null && was?.[when] == null) yield { kind: "approvalNeeded", stage, when };
-  if (is[when]?.approval != null && was?.[when]?.approval == null) yield { kind: "approved", stage, when };
+function* ofTasks(stage: PlannedStage, when: TaskSide, states: StageStates): Generator<Happening> {
+  for (const task of inOrder(stage[when])) yield* taskType(task.kind).events(task, { stage: stage.name, when }, states);
 }
 
 /** Clusters in progress that newly fail: they may recover, so the run's record does not say so. */

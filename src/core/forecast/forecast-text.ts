@@ -1,7 +1,8 @@
 import type { Json } from "../model/json.ts";
-import { type DurationMs, type Instant, instantOf, instantText } from "../model/value.ts";
-import { quantity, shortDuration, someNames } from "../report/phrases.ts";
+import { type DurationMs, type Instant, instantOf, instantText, shortDuration } from "../model/value.ts";
+import { quantity, someNames } from "../report/phrases.ts";
 import { reasonLines, reasonValues } from "../report/reason-lines.ts";
+import { taskEventText } from "../rollout/tasks/tasks.ts";
 import type { ForecastEvent } from "./events.ts";
 import type { Ending, Forecast } from "./timeline.ts";
 
@@ -65,18 +66,14 @@ function wordsOf(group: readonly ForecastEvent[], start: Instant): string {
       return `  removal from ${all} begins`;
     case "gone":
       return `  removed from ${all}`;
-    case "approvalNeeded":
-      return `stage ${event.stage} needs an approval ${event.when === "before" ? "to begin" : "to end"}`;
-    case "approved":
-      return `stage ${event.stage} is approved ${event.when === "before" ? "to begin" : "to end"}`;
-    case "timer":
-      return `stage ${event.stage} waits ${shortDuration((event.until - event.at) as DurationMs)}, until ${offset(event.until, start)}`;
     case "holds":
       return `${event.stage === null ? "the run" : `stage ${event.stage}`} is held up: ${relative(event.because, start)}`;
     case "succeeded":
       return "the run succeeds";
     case "failed":
       return `the run fails: ${relative(event.because, start)}`;
+    default:
+      return taskEventText(event, { at: event.at, offset: (it) => offset(it, start) });
   }
 }
 

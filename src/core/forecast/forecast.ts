@@ -1,10 +1,9 @@
 import { check } from "../check/check.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
-import type { Approval } from "../model/trust.ts";
-import type { Gate, RunRecord, StageProgress } from "../model/update-run.ts";
+import type { TaskRecords } from "../model/stage-task.ts";
+import type { RunRecord, StageProgress } from "../model/update-run.ts";
 import {
-  type BlobId,
   type ClusterName,
   type DurationMs,
   earliest,
@@ -15,6 +14,8 @@ import {
 } from "../model/value.ts";
 import { plan } from "../plan/plan.ts";
 import { weightOf } from "../report/reason-text.ts";
+import type { ForecastAssumptions } from "../rollout/tasks/task-type.ts";
+import { taskKinds, taskType } from "../rollout/tasks/tasks.ts";
 import type { RolloutFocus } from "./events.ts";
 import { afterActions, memberAtTime, nextHealthChange, type VirtualMember } from "./member.ts";
 import { type Assumptions, membersAsRecorded } from "./recorded-members.ts";
@@ -113,10 +114,8 @@ function endingOf(step: Step, horizon: Instant, { focus }: ForecastSetup): Endin
 }
 
 /** When approvals are assumed to be given. */
-interface Approving {
+interface Approving extends ForecastAssumptions {
   readonly focus: RolloutFocus;
-  /** How long after the request; null: never. */
-  readonly approveAfter: DurationMs | null;
 }
 
 /** The ledger with the approvals given by `now` for the placement's runs, accepted without being judged. */
@@ -133,10 +132,12 @@ function withApprovals(ledger: Ledger, now: Instant, approving: Approving): Ledg
 
 /** When the next approval is given; null if none is requested or given. Never before `now`. */
 function nextApproval({ runs }: Ledger, now: Instant, approving: Approving): Instant | null {
-  const gates = [...runs.values()]
-    .filter((it) => isConcerned(it, approving))
-    .flatMap(({ stages }) => stages.flatMap(({ before, after }) => [before, after]));
-  const next = earliest(...gates.map((it) => dueAt(it, approving)));
+  const next = earliest(
+    ...[...runs.values()]
+      .filter((it) => isConcerned(it, approving))
+      .flatMap(({ stages }) => stages.flatMap(({ before, after }) => [before, after]))
+      .flatMap((records) => taskKinds.map((kind) => taskType(kind).passesAt(records[kind], approving))),
+  );
   return next === null ? null : (Math.max(next, now) as Instant);
 }
 
@@ -149,23 +150,16 @@ function approvedRun(run: RunRecord, now: Instant, approving: Approving): RunRec
 }
 
 function approvedStage(stage: StageProgress, now: Instant, approving: Approving): StageProgress {
-  const [before, after] = [stage.before, stage.after].map((it) => approvedGate(it, now, approving)) as [
-    Gate | null,
-    Gate | null,
-  ];
+  const [before, after] = [passedTasks(stage.before, now, approving), passedTasks(stage.after, now, approving)];
   return before === stage.before && after === stage.after ? stage : { ...stage, before, after };
 }
 
-function approvedGate(gate: Gate | null, now: Instant, approving: Approving): Gate | null {
-  const due = dueAt(gate, approving);
-  if (gate === null || due === null || due > now) return gate;
-  return { ...gate, approval: forecastApproval(now) };
+/** What is recorded of tasks once all have passed that somebody lets pass by now. */
+function passedTasks(before: TaskRecords, now: Instant, approving: Approving): TaskRecords {
+  let records = before;
+  for (const kind of taskKinds) {
+    const due = taskType(kind).passesAt(before[kind], approving);
+    if (due !== null && due <= now) records = { ...records, [kind]: taskType(kind).passed(before[kind], now) };
+  }
+  return records;
 }
-
-const forecastApproval = (at: Instant): Approval => ({
-  at,
-  by: [{ principal: "the forecast", path: "approvals/forecast.yaml", blob: "" as BlobId, commit: null, proofs: [] }],
-});
-
-const dueAt = (gate: Gate | null, { approveAfter }: Approving): Instant | null =>
-  gate === null || gate.approval !== null || approveAfter === null ? null : later(gate.requestedAt, approveAfter);

@@ -94,13 +94,9 @@ export function runOfFolder(folder: string): RunKey {
 export const runPath = (run: RunKey): string => `${runFolder(run)}run.yaml`;
 export const runPlanPath = (run: RunKey): string => `${runFolder(run)}plan.yaml`;
 
-/** The request of one gate, by {@link approvalRequestName}. Output: never read back. */
+/** The request of one gate, by its name. Output: never read back. */
 export const approvalRequestPath = (namespace: string | null, name: string): string =>
   `${namespace === null ? "" : `namespaces/${namespace}/`}approvals/${name}.yaml`;
-
-/** KubeFleet's name for a gate's request (`trust/README.md#the-request`); unique, as stages have no dash. */
-export const approvalRequestName = (run: string, when: "before" | "after", stage: string): string =>
-  `${run}-${when}-${stage}`;
 
 /**
  * The request of a placement whose changes need an approval: `<placement>-change`. After a placement called `web-before`

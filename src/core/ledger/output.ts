@@ -2,6 +2,7 @@ import type { Json } from "../model/json.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import { kubeFleetPrefix } from "../model/names.ts";
 import type { RenderedManifest } from "../model/plan.ts";
+import { approvalRequestName } from "../model/stage-task.ts";
 import type { Approval, Approver, Authors, Request } from "../model/trust.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import { emitDocuments, emitYaml } from "../yaml/canonical.ts";
@@ -9,7 +10,7 @@ import { cascadedDeletions } from "./cascaded-deletions.ts";
 import { embedded } from "./codec/codec.ts";
 import { trueCondition } from "./codec/conditions.ts";
 import { documentOf, type Heading, kindIn, ownKey } from "./document.ts";
-import { approvalRequestName, approvalRequestPath, changeRequestName } from "./layout.ts";
+import { approvalRequestPath, changeRequestName } from "./layout.ts";
 import { changedClusters, changedLeaves } from "./placements.ts";
 
 /** A request that people answer, and where it is shown to them. */
@@ -24,7 +25,7 @@ export interface ApprovalRequestOutput {
 export const runRequests = (run: RunRecord): readonly ApprovalRequestOutput[] =>
   (run.plan?.stages ?? []).flatMap(({ name: stage }, at) =>
     (["before", "after"] as const).flatMap((when) => {
-      const request = run.stages[at]?.[when] ?? null;
+      const request = run.stages[at]?.[when].Approval ?? null;
       if (request === null) return [];
       const name = approvalRequestName(run.name, when, stage);
       const labels = {

@@ -6,27 +6,16 @@ import {
   type RunRecord,
   runKey,
   type Stage,
-  type StageTask,
 } from "../model/update-run.ts";
 import type { RunKey } from "../model/value.ts";
+import { stageTask } from "../rollout/tasks/recorded-tasks.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { applyStrategy, kubeLabelSelector } from "./api-types.ts";
-import { at, listIfAny, listOf, type Members, nullable, object, objectOf, unionOf } from "./codec/codec.ts";
-import {
-  clusterName,
-  countOrPercentCodec,
-  digest,
-  duration,
-  flag,
-  integer,
-  labelsIfAny,
-  string,
-} from "./codec/scalars.ts";
+import { at, listIfAny, listOf, type Members, nullable, object } from "./codec/codec.ts";
+import { clusterName, countOrPercentCodec, digest, flag, integer, labelsIfAny, string } from "./codec/scalars.ts";
 import { documentOf, keyFromName } from "./document.ts";
 
-const tasks = listIfAny(
-  objectOf(unionOf<StageTask>("type", { Approval: {}, TimedWait: { wait: at(["waitTime"], duration) } })),
-);
+const tasks = listIfAny(stageTask);
 
 const stageMembers: Members<Omit<Stage, "maxFailures">> = {
   name: string,

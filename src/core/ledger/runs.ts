@@ -1,25 +1,23 @@
-import { isObject, type Json, type JsonObject, member } from "../model/json.ts";
+import { isObject, type JsonObject } from "../model/json.ts";
 import { deletionStage } from "../model/names.ts";
 import { placementKey } from "../model/placement.ts";
 import {
   type DeletionProgress,
-  type Gate,
   type PlannedStage,
   type RunEnd,
   type RunPlan,
   type RunRecord,
   runKey,
   type StageProgress,
-  type StageTask,
   strategyKey,
   type UpdateRunSpec,
 } from "../model/update-run.ts";
-import { type Digest, type Instant, later, type RunKey } from "../model/value.ts";
+import type { Digest, RunKey } from "../model/value.ts";
+import { recordedTasks } from "../rollout/tasks/recorded-tasks.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { applyStrategy } from "./api-types.ts";
 import { at, type Draft, type Field, group, listOf, nullable, objectOf, readWithin, unionOf } from "./codec/codec.ts";
-import { conditionsIfAny, transition, trueCondition, trueConditionIn } from "./codec/conditions.ts";
-import { notesOf, requestNotes, requestOf } from "./codec/requests.ts";
+import { conditionsIfAny } from "./codec/conditions.ts";
 import { choice, digest, flag, instant, integer, jsonObject, sequenceText, string, stringOf } from "./codec/scalars.ts";
 import {
   blank,
@@ -33,7 +31,6 @@ import {
   present,
   scopedName,
 } from "./document.ts";
-import { approvalRequestName } from "./layout.ts";
 import { type StageClusters, stageClusters } from "./run-clusters.ts";
 import { stageConfig } from "./run-plan.ts";
 
@@ -51,70 +48,6 @@ interface WrittenStage extends StageProgress, StageClusters {
   readonly stage: PlannedStage;
 }
 
-const requested = "ApprovalRequestCreated";
-const approved = "ApprovalRequestApproved";
-
-/** The tasks of a stage, and in its notes, what KubeFleet has no field for of the request. */
-function gate(when: "before" | "after", statusKey: string): Field<Gate | null, WrittenStage> {
-  const tasks = at([statusKey], listOf(jsonObject));
-  const notes = at(["notes", when], requestNotes);
-  return {
-    put(into, request, whole) {
-      const all = whole.stage[when];
-      if (all.length > 0)
-        tasks.put(
-          into,
-          all.map((task) => taskStatus(task, when, whole)),
-          null,
-        );
-      if (request !== null) notes.put(into, notesOf(request), null);
-    },
-    take(from, context) {
-      const task = tasks.take(from, context).find((it) => member(it, "type") === "Approval") ?? {};
-      const asked = trueConditionIn(task, requested, context);
-      if (asked === null) return null;
-      const answered = trueConditionIn(task, approved, context);
-      const requestedAt = transition(asked, context);
-      const approvedAt = answered === null ? null : transition(answered, context);
-      return requestOf(notes.take(from, context), { requestedAt, approvedAt }, context);
-    },
-  };
-}
-
-/** KubeFleet's StageTaskStatus: what is not there is not so yet. */
-function taskStatus(task: StageTask, when: "before" | "after", { run, stage, ...progress }: WrittenStage): JsonObject {
-  const yes = (type: string, reason: string, message: string, since: Instant): Json =>
-    trueCondition(type, { reason, message, at: since }, run);
-  switch (task.kind) {
-    case "TimedWait": {
-      const over = waitOver(progress, task);
-      if (over === null) return { type: task.kind };
-      const elapsed = yes("WaitTimeElapsed", "AfterStageTaskWaitTimeElapsed", "the wait is over", over);
-      return { type: task.kind, conditions: [elapsed] };
-    }
-    case "Approval": {
-      const status = { type: task.kind, approvalRequestName: approvalRequestName(run.name, when, stage.name) };
-      const request = progress[when];
-      if (request === null) return status;
-      const { requestedAt, approval } = request;
-      const created = yes(requested, "StageTaskApprovalRequestCreated", "the approval is asked for", requestedAt);
-      if (approval === null) return { ...status, conditions: [created] };
-      const given = yes(approved, "StageTaskApprovalRequestApproved", "the approval was given", approval.at);
-      return { ...status, conditions: [created, given] };
-    }
-  }
-}
-
-/** When a wait was over, for a stage that ended: there is no clock here, so that no wait is called over before. */
-function waitOver(
-  { finishedAt, endedAt }: Pick<StageProgress, "finishedAt" | "endedAt">,
-  { wait }: StageTask & { kind: "TimedWait" },
-): Instant | null {
-  if (finishedAt === null || endedAt === null) return null;
-  const over = later(finishedAt, wait);
-  return over <= endedAt ? over : null;
-}
-
 const startedAt = at(["startTime"], nullable(instant));
 const endedAt = at(["endTime"], nullable(instant));
 
@@ -123,8 +56,8 @@ const stageProgress = group<StageProgress, WrittenStage>({
   isPassedOver: at(["notes", "passedOver"], flag),
   finishedAt: at(["notes", "finishedAt"], nullable(instant)),
   clusters: stageClusters,
-  before: gate("before", "beforeStageTaskStatus"),
-  after: gate("after", "afterStageTaskStatus"),
+  before: recordedTasks("before", "beforeStageTaskStatus"),
+  after: recordedTasks("after", "afterStageTaskStatus"),
   startedAt,
   endedAt,
   conditions: conditionsIfAny,

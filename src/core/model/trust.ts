@@ -215,3 +215,12 @@ export interface ApprovalFile {
   /** An armored signature inside the file, over its contents; null without one. */
   readonly signature: string | null;
 }
+
+/** Who approved, by which key, and in which file: `ann (SHA256:…, approvals/web/ann.yaml) and bob (…)`. */
+export const approversText = ({ by }: Approval): string =>
+  by.map(({ principal, path, proofs }) => `${nameOf(principal)} (${keysText(proofs)}${path})`).join(" and ");
+
+const nameOf = (principal: string): string => (principal === "" ? "somebody" : principal);
+
+const keysText = (proofs: Approval["by"][number]["proofs"]): string =>
+  [...new Set(proofs.map((it) => it.key))].map((it) => `${it}, `).join("");

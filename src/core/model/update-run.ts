@@ -1,11 +1,10 @@
 import type { Condition } from "./condition.ts";
 import type { Scope, SourcePosition } from "./manifest.ts";
 import type { ApplyStrategy, CountOrPercent } from "./placement.ts";
-import type { Request } from "./trust.ts";
+import type { StageTask, TaskRecords, TaskWait } from "./stage-task.ts";
 import type {
   ClusterName,
   Digest,
-  DurationMs,
   Instant,
   LabelSelector,
   Labels,
@@ -64,16 +63,13 @@ export interface Stage {
   readonly sortingLabelKey: string | null;
   /** A percentage rounds down, and is at least 1. */
   readonly maxConcurrency: CountOrPercent;
-  /** At most one, an Approval. */
+  /** At most one of each type; not every type can stand here. */
   readonly before: readonly StageTask[];
-  /** At most one of each kind. All start when the last cluster has ended. */
+  /** At most one of each type. All start when the last cluster has ended. */
   readonly after: readonly StageTask[];
   /** How many clusters may fail before nothing new starts; a percentage rounds down (`rollout/README.md#b-13`). */
   readonly maxFailures: CountOrPercent;
 }
-
-/** What a stage waits for. */
-export type StageTask = { readonly kind: "Approval" } | { readonly kind: "TimedWait"; readonly wait: DurationMs };
 
 export interface RunRecord {
   readonly key: RunKey;
@@ -177,8 +173,8 @@ export interface StageProgress {
   readonly clusters: ReadonlyMap<ClusterName, ClusterProgress>;
   /** All clusters ended: waits run from here. */
   readonly finishedAt: Instant | null;
-  readonly before: Gate | null;
-  readonly after: Gate | null;
+  readonly before: TaskRecords;
+  readonly after: TaskRecords;
   readonly endedAt: Instant | null;
   /** Progressing, Succeeded. */
   readonly conditions: readonly Condition[];
@@ -207,25 +203,11 @@ export interface DeletionProgress {
   readonly conditions: readonly Condition[];
 }
 
-/** One Approval task and its answer; the digest is over fleet, run uid, stage, before or after, and the plan's root. */
-export type Gate = Request;
-
-/** Whether our clock agrees with the members' (`rollout/README.md#i-06`); unseen: fewer than three tell the time. */
-export type ClockTrust = "sound" | "unsound" | "unseen";
-
 /** Why a run is not further. */
 export type RunWait =
   /** Something that its plan needs does not exist yet (`rollout/README.md#b-21`). */
   | { readonly kind: "planning"; readonly message: string }
-  | {
-      readonly kind: "approval";
-      readonly stage: string;
-      readonly when: "before" | "after";
-      readonly digest: Digest;
-      /** Why a given answer does not count; null without one. */
-      readonly because: string | null;
-    }
-  | { readonly kind: "timer"; readonly stage: string; readonly until: Instant; readonly clock: ClockTrust }
+  | TaskWait
   /** Clusters under way, and those that wait for a slot. */
   | {
       readonly kind: "clusters";

@@ -152,3 +152,37 @@ export const selectorKeys = (selector: LabelSelector): readonly string[] => [
   ...Object.keys(selector.matchLabels ?? {}),
   ...(selector.matchExpressions ?? []).map((it) => it.key),
 ];
+
+const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+
+/** The longest duration that Go, and so a hub, can read: 292 years. */
+const longest = 9_223_372_036_854;
+
+/** A Go duration such as `90s` or `1h30m`, down to milliseconds; null for any other text, and for 0 or less. */
+export function durationOf(text: string): DurationMs | null {
+  if (!/^(?:\d{1,9}(?:\.\d{1,9})?(?:h|ms|m|s))+$/.test(text)) return null;
+  let total = 0;
+  for (const [, count, unit] of text.matchAll(/([\d.]+)(h|ms|m|s)/g)) total += Number(count) * (units[unit ?? ""] ?? 0);
+  return total >= 1 && total <= longest ? (Math.round(total) as DurationMs) : null;
+}
+
+/** A length of time as Go and kubectl write it, without what is zero: `1h30m`, `90s` as `1m30s`. */
+export function shortDuration(duration: DurationMs): string {
+  const total = Math.round(duration / 1000);
+  const parts = [
+    [Math.floor(total / 3600), "h"],
+    [Math.floor(total / 60) % 60, "m"],
+    [total % 60, "s"],
+  ] as const;
+  const text = parts.map(([number, unit]) => (number === 0 ? "" : `${number}${unit}`)).join("");
+  return text === "" ? "0s" : text;
+}
+
+/**
+ * The text on one line, without control characters and those that turn text around: what members and servers say must
+ * not pass for a trailer or a command of ours, nor rewrite what was said before.
+ */
+export const oneLine = (text: string): string =>
+  text
+    .replace(/\s*[\r\n\u2028\u2029]+\s*/g, " ")
+    .replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");

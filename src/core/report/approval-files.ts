@@ -1,7 +1,8 @@
-import { approvalRequestName, changeRequestName } from "../ledger/layout.ts";
+import { changeRequestName } from "../ledger/layout.ts";
 import { flotillaGroup } from "../model/names.ts";
-import type { Approval, ApprovalFile } from "../model/trust.ts";
-import type { Gate, RunRecord } from "../model/update-run.ts";
+import { approvalRequestName, type Gate } from "../model/stage-task.ts";
+import type { ApprovalFile } from "../model/trust.ts";
+import type { RunRecord } from "../model/update-run.ts";
 import type { ApprovalRequest } from "../plan/approval/approval-request.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 
@@ -101,18 +102,10 @@ export const openGateRequests = (run: RunRecord): readonly GateRequest[] =>
 /** All requests of a run, answered or not. */
 export const gateRequests = (run: RunRecord): readonly GateRequest[] =>
   (run.plan?.stages ?? []).flatMap(({ name: stage }, at) => {
-    const { before = null, after = null } = run.stages[at] ?? {};
-    return [
-      ...(before === null ? [] : [{ run, stage, when: "before" as const, gate: before }]),
-      ...(after === null ? [] : [{ run, stage, when: "after" as const, gate: after }]),
-    ];
+    return sides.flatMap((when) => {
+      const gate = run.stages[at]?.[when].Approval ?? null;
+      return gate === null ? [] : [{ run, stage, when, gate }];
+    });
   });
 
-/** Who approved, by which key, and in which file: `ann (SHA256:…, approvals/web/ann.yaml) and bob (…)`. */
-export const approversText = ({ by }: Approval): string =>
-  by.map(({ principal, path, proofs }) => `${nameOf(principal)} (${keysText(proofs)}${path})`).join(" and ");
-
-const nameOf = (principal: string): string => (principal === "" ? "somebody" : principal);
-
-const keysText = (proofs: Approval["by"][number]["proofs"]): string =>
-  [...new Set(proofs.map((it) => it.key))].map((it) => `${it}, `).join("");
+const sides = ["before", "after"] as const;

@@ -1,9 +1,10 @@
 import { conditionOf } from "../model/condition.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { EvictionRecord } from "../model/placement.ts";
+import { noTaskRecords } from "../model/stage-task.ts";
 import type { RunEnd, RunRecord, StageProgress } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
-import { approversText } from "./approval-files.ts";
+import { taskKinds, taskType } from "../rollout/tasks/tasks.ts";
 import { quantity, someNames } from "./phrases.ts";
 
 /** Changes of update runs and evictions, in words. */
@@ -65,10 +66,9 @@ const standingWords: Readonly<Record<string, string>> = {
 
 function* stageLines(name: string, was: StageProgress | undefined, stage: StageProgress): Generator<string> {
   for (const when of ["before", "after"] as const) {
-    const [old, gate] = [was?.[when] ?? null, stage[when]];
-    if (gate !== null && old?.digest !== gate.digest) yield `${name} requests an approval ${when} it: ${gate.digest}`;
-    if (gate?.approval != null && old?.approval == null)
-      yield `${name} was approved by ${approversText(gate.approval)}`;
+    const [old, records] = [was?.[when] ?? noTaskRecords, stage[when]];
+    for (const kind of taskKinds)
+      for (const change of taskType(kind).changes(old[kind], records[kind], when)) yield `${name} ${change}`;
   }
   yield* ends(name, was, stage);
   if (stage.endedAt !== null && was?.endedAt == null) yield `${name} has ended`;

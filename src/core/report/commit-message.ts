@@ -2,10 +2,9 @@ import type { Binding } from "../model/binding.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import type { ChangeRequest, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
-import type { AnswerRecord, TrustRecord } from "../model/trust.ts";
+import { type AnswerRecord, approversText, type TrustRecord } from "../model/trust.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import { extentOf } from "../plan/guard/judge-deletions.ts";
-import { approversText } from "./approval-files.ts";
 import { rolloutLines } from "./commit-message-runs.ts";
 import { quantity, someNames } from "./phrases.ts";
 

@@ -1,8 +1,7 @@
 import type { Binding } from "../model/binding.ts";
 import type { ClusterDecision, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
-import { oneLine } from "../model/one-line.ts";
-import { instantText } from "../model/value.ts";
+import { instantText, oneLine } from "../model/value.ts";
 import { summaryOf } from "../status/summary.ts";
 import { quantity } from "./phrases.ts";
 

@@ -1,8 +1,9 @@
 import type { Problem } from "../model/intent.ts";
 import type { Json, JsonObject } from "../model/json.ts";
-import { oneLine } from "../model/one-line.ts";
 import type { Reason, Refusal } from "../model/plan.ts";
-import { instantText } from "../model/value.ts";
+import type { RunWait } from "../model/update-run.ts";
+import { instantText, oneLine } from "../model/value.ts";
+import { taskType } from "../rollout/tasks/tasks.ts";
 import { confirmationFile, deletionLines } from "./deletion-text.ts";
 import { quantity } from "./phrases.ts";
 import { reasonText, weightOf } from "./reason-text.ts";
@@ -42,10 +43,10 @@ export const newlyDenied = (reasons: readonly Reason[]): readonly string[] =>
   reasons.flatMap((it) => (it.kind === "answerDenied" && it.isNew ? [it.path] : []));
 
 function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[] {
-  if (reason.kind === "run" && reason.wait.kind === "approval" && when === "recorded")
-    return [
-      `  details: flotilla describe run ${reason.run}; to approve: flotilla approve ${reason.run} ${reason.wait.stage}`,
-    ];
+  if (reason.kind === "run" && reason.wait.kind === "task" && when === "recorded") {
+    const commands = taskType(reason.wait.task).commands(reason.wait, reason.run);
+    return commands === null ? [] : [`  ${commands}`];
+  }
   if (reason.kind === "protected" && reason.digest !== null && when === "recorded")
     return [`  to approve: flotilla approve --change ${reason.placement}`];
   if (reason.kind !== "confirmationNeeded") return [];
@@ -66,11 +67,18 @@ function remedy(reason: Reason, when: "recorded" | "foretold"): readonly string[
 export const reasonValues = (reasons: readonly Reason[], weigh: WeighReason = weightOf): Json =>
   reasons.map((it) => ({
     ...(it as unknown as JsonObject),
+    ...(it.kind === "run" ? { wait: waitValue(it.wait) } : {}),
     ...("since" in it ? { since: instantText(it.since) } : {}),
     ...("until" in it && it.until !== null ? { until: instantText(it.until) } : {}),
     weight: weigh(it),
     text: reasonText(it),
   }));
+
+function waitValue(wait: RunWait): Json {
+  if (wait.kind !== "task") return wait as unknown as Json;
+  const { kind: _, task, ...more } = wait;
+  return { kind: taskType(task).waitKind, ...more };
+}
 
 /** Why the planner refuses to do anything, and what to do about it. */
 export const planRefusalText = ({ message, fix }: Refusal): string => `error: ${message}\n  ${fix}\n`;

@@ -59,8 +59,7 @@ function runWeight(wait: RunWait): Weight {
     case "held":
       return "stuck";
     case "planning":
-    case "approval":
-    case "timer":
+    case "task":
     case "clusters":
       return "waiting";
     case "stopped":

@@ -1,7 +1,8 @@
-import { approvalRequestName, askedRequestFolder, changeRequestName, renderedPath } from "../ledger/layout.ts";
+import { askedRequestFolder, changeRequestName, renderedPath } from "../ledger/layout.ts";
 import type { CascadedDeletion } from "../model/deletion.ts";
 import type { ChangeRequest } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
+import { approvalRequestName } from "../model/stage-task.ts";
 import { type ClusterName, type Commit, type Digest, firstOf, type PlacementKey } from "../model/value.ts";
 import type { ApprovalRequest } from "../plan/approval/approval-request.ts";
 

@@ -1,6 +1,6 @@
 import type { Ledger, PlacementRecord, SnapshotResource } from "../model/ledger.ts";
 import { objectKey } from "../model/manifest.ts";
-import type { AnswerRecord, ApprovalFile, Authors, Judgement } from "../model/trust.ts";
+import { type AnswerRecord, type ApprovalFile, type Authors, approversText, type Judgement } from "../model/trust.ts";
 import { type ClusterName, type Digest, type Instant, instantText } from "../model/value.ts";
 import {
   type ApprovalRequest,
@@ -10,7 +10,7 @@ import {
   requestState,
   requestSubject,
 } from "../plan/approval/approval-request.ts";
-import { approvalPathPrefix, approversText } from "./approval-files.ts";
+import { approvalPathPrefix } from "./approval-files.ts";
 import { type ApprovalContext, approvalContext, requestVerdict, rulesOn } from "./approval-status.ts";
 import { quantity } from "./phrases.ts";
 import { changesIn, fateLine, fatesOn, type RequestContent, rowLines } from "./request-changes.ts";

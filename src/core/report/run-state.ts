@@ -3,8 +3,9 @@ import { conditionOf } from "../model/condition.ts";
 import type { ContactFailure, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import type { CountOrPercent } from "../model/placement.ts";
-import type { ClusterProgress, Gate, PlannedStage, RunRecord, StageProgress } from "../model/update-run.ts";
-import { type ClusterName, type DurationMs, type Instant, instantText, later } from "../model/value.ts";
+import type { ClusterProgress, PlannedStage, RunRecord, StageProgress } from "../model/update-run.ts";
+import { type ClusterName, type Instant, instantText, later } from "../model/value.ts";
+import { inOrder, taskType } from "../rollout/tasks/tasks.ts";
 import { quantity } from "./phrases.ts";
 
 /** The state of a run, in one word and a short message. */
@@ -39,7 +40,7 @@ export function runSummary(run: RunRecord): RunSummary {
   const at = currentStage(run);
   if (at === null) return { word: "Progressing", message: "" };
   const { stage, progress } = at;
-  const wait = openGate(progress) ?? openTimer(stage, progress);
+  const wait = openTask(stage, progress);
   // Clusters that failed within the allowance are still in progress.
   if (wait !== null) return { word: "Waiting", message: `${stage.name}: ${wait}` };
   return { word: "Progressing", message: stage.name };
@@ -72,10 +73,6 @@ export function clusterCounts({ plan, stages, deletion }: RunRecord): { readonly
   return { ended, all: planned + (plan?.deletions.length ?? 0) };
 }
 
-/** When a stage's timed wait ends; null if it has not started. */
-export const waitEnds = ({ finishedAt }: StageProgress, wait: DurationMs): Instant | null =>
-  finishedAt === null ? null : later(finishedAt, wait);
-
 /** How many clusters of a stage may fail; a percentage rounds down (`rollout/README.md#b-13`). */
 export const allowedFailures = (limit: CountOrPercent, clusters: number): number =>
   "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100);
@@ -84,16 +81,17 @@ export const allowedFailures = (limit: CountOrPercent, clusters: number): number
 export const concurrencyLimit = (limit: CountOrPercent, clusters: number): number =>
   Math.max(1, "count" in limit ? limit.count : Math.floor((clusters * limit.percent) / 100));
 
-function openGate({ before, after }: StageProgress): string | null {
-  const isOpen = (gate: Gate | null): gate is Gate => gate !== null && gate.approval === null;
-  if (isOpen(before)) return `approval before it, requested at ${instantText(before.requestedAt)}`;
-  return isOpen(after) ? `approval after it, requested at ${instantText(after.requestedAt)}` : null;
-}
-
-function openTimer({ after }: PlannedStage, progress: StageProgress): string | null {
-  const [timer] = after.flatMap((it) => (it.kind === "TimedWait" ? [it] : []));
-  const until = timer === undefined ? null : waitEnds(progress, timer.wait);
-  return until === null ? null : `wait until ${instantText(until)}`;
+/** What a stage waits for because of its tasks; what people can end comes first. Null: nothing. */
+function openTask({ before, after }: PlannedStage, progress: StageProgress): string | null {
+  const pending = [
+    ...inOrder(before).map((task) => ({ task, when: "before" as const })),
+    ...inOrder(after).map((task) => ({ task, when: "after" as const })),
+  ].flatMap(({ task, when }) => {
+    const type = taskType(task.kind);
+    const text = type.pendingText({ task, when, record: progress[when][task.kind], progress });
+    return text === null ? [] : [{ text, isForPeople: type.whoCanAct !== null }];
+  });
+  return (pending.find((it) => it.isForPeople) ?? pending[0])?.text ?? null;
 }
 
 interface View {

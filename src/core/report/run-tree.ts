@@ -1,13 +1,16 @@
 import { conditionOf } from "../model/condition.ts";
 import type { Ledger } from "../model/ledger.ts";
-import type { ClusterProgress, Gate, PlannedStage, RunRecord, StageProgress, StageTask } from "../model/update-run.ts";
+import type { Gate, StageTask } from "../model/stage-task.ts";
+import { isAnyRecorded } from "../model/stage-task.ts";
+import type { ClusterProgress, PlannedStage, RunRecord, StageProgress } from "../model/update-run.ts";
 import { type ClusterName, type Instant, instantText } from "../model/value.ts";
 import { gateRequestsOf } from "../plan/approval/approval-request.ts";
+import { taskType } from "../rollout/tasks/tasks.ts";
 import { passedText } from "../status/run-conditions.ts";
 import { waitText } from "../status/run-words.ts";
-import { approversText, type GateRef } from "./approval-files.ts";
+import type { GateRef } from "./approval-files.ts";
 import { approvalContext } from "./approval-status.ts";
-import { quantity, shortDuration, someNames } from "./phrases.ts";
+import { quantity, someNames } from "./phrases.ts";
 import { answerLines, verdictText } from "./request-text.ts";
 import { chooseRollback } from "./rollback-choice.ts";
 import {
@@ -17,7 +20,6 @@ import {
   concurrencyLimit,
   hasFailed,
   runSummary,
-  waitEnds,
 } from "./run-state.ts";
 
 interface RunView {
@@ -58,9 +60,9 @@ function stageBranch(view: RunView, stage: PlannedStage, progress: StageProgress
   return {
     text: `stage ${stage.name}: ${stageState(view, stage, progress)}`,
     below: [
-      ...stage.before.map(() => gateBranch(view, at("before"), progress)),
+      ...stage.before.map((it) => taskBranch(view, it, at("before"), progress)),
       ...stage.clusters.map((it) => clusterBranch(view, it.cluster, progress.clusters.get(it.cluster) ?? null)),
-      ...stage.after.map((it) => taskBranch(view, { task: it, at: at("after"), progress })),
+      ...stage.after.map((it) => taskBranch(view, it, at("after"), progress)),
     ],
   };
 }
@@ -70,7 +72,8 @@ function stageState(view: RunView, stage: PlannedStage, progress: StageProgress)
     return `passed over at ${instantText(progress.endedAt)}: ${passedText(progress)}`;
   if (progress.endedAt !== null) return `done at ${instantText(progress.endedAt)}`;
   if (progress.finishedAt !== null) return `all clusters done at ${instantText(progress.finishedAt)}`;
-  if (progress.startedAt === null) return progress.before === null || view.run.end !== null ? "not started" : "waits";
+  if (progress.startedAt === null)
+    return !isAnyRecorded(progress.before) || view.run.end !== null ? "not started" : "waits";
   const since = `in progress since ${instantText(progress.startedAt)}`;
   return view.run.end === null ? `${since}: ${stageNumbers(view, stage, progress)}` : since;
 }
@@ -94,32 +97,21 @@ function stageNumbers(view: RunView, stage: PlannedStage, progress: StageProgres
   ].join("; ");
 }
 
-function taskBranch(
-  view: RunView,
-  { task, at, progress }: { readonly task: StageTask; readonly at: GateRef; readonly progress: StageProgress },
-): TreeNode {
-  if (task.kind === "Approval") return gateBranch(view, at, progress);
-  const name = `wait of ${shortDuration(task.wait)}`;
-  if (progress.isPassedOver) return leafNode(`${name}: not needed, since nothing changes`);
-  const until = waitEnds(progress, task.wait);
-  if (until === null) return leafNode(`${name}: begins when all clusters are done`);
-  const isOver = progress.endedAt !== null || view.now >= until;
-  return leafNode(`${name}: ${isOver ? "over since" : "until"} ${instantText(until)}`);
-}
-
-function gateBranch(view: RunView, at: GateRef, progress: StageProgress): TreeNode {
-  const { run } = view;
-  const gate = progress[at.when];
-  const name = `approval ${at.when} ${at.stage}`;
-  if (gate === null && progress.isPassedOver) return leafNode(`${name}: not needed, since nothing changes`);
-  if (gate === null) return leafNode(`${name}: not requested yet`);
-  if (gate.approval !== null) {
-    const { at: when } = gate.approval;
-    return leafNode(`${name}: given at ${instantText(when)} by ${approversText(gate.approval)}`);
-  }
-  if (run.end !== null)
-    return leafNode(`${name}: requested at ${instantText(gate.requestedAt)}, no longer needed: the run has ended`);
-  const text = `${name}: waits for an approver since ${instantText(gate.requestedAt)}; digest ${gate.digest}`;
+function taskBranch(view: RunView, task: StageTask, at: GateRef, progress: StageProgress): TreeNode {
+  const { run, now } = view;
+  const { stage, when } = at;
+  const record = progress[when][task.kind];
+  const text = taskType(task.kind).describe({
+    task,
+    record,
+    stage,
+    when,
+    progress,
+    hasRunEnded: run.end !== null,
+    now,
+  });
+  const gate = progress[when].Approval;
+  if (task.kind !== "Approval" || gate === null || gate.approval !== null || run.end !== null) return leafNode(text);
   return { text, below: [...answersTo(view, at), ...objectionsTo(view, at, { gate, progress })] };
 }
 
@@ -135,7 +127,7 @@ function objectionsTo(
   { stage, when }: GateRef,
   { gate, progress }: { readonly gate: Gate; readonly progress: StageProgress },
 ): readonly TreeNode[] {
-  const asked = waitText({ kind: "approval", stage, when, digest: gate.digest, because: null });
+  const asked = waitText({ kind: "task", task: "Approval", stage, when, digest: gate.digest, because: null });
   const [, more = ""] = (conditionOf(progress.conditions, "Progressing")?.message ?? "").split(`${asked}; `);
   // Other waits of the stage follow, on separate lines.
   if (more !== "") return [leafNode(more)];

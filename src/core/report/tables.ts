@@ -1,8 +1,9 @@
-import { approvalRequestName, runPath } from "../ledger/layout.ts";
+import { runPath } from "../ledger/layout.ts";
 import type { Binding } from "../model/binding.ts";
 import { conditionOf } from "../model/condition.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { EvictionRecord } from "../model/placement.ts";
+import { approvalRequestName } from "../model/stage-task.ts";
 import type { ClusterProgress, RunRecord } from "../model/update-run.ts";
 import { compareText, instantText } from "../model/value.ts";
 import { requestState, requestsIn } from "../plan/approval/approval-request.ts";

@@ -11,11 +11,11 @@ import type {
   Trust,
   TrustRecord,
 } from "../model/trust.ts";
-import { type BlobId, type Commit, type Instant, instantText } from "../model/value.ts";
+import { type BlobId, type Commit, type Instant, instantText, shortDuration } from "../model/value.ts";
 import { quorumFindings } from "../trust/quorum.ts";
 import { revokedBy, type Signer, signerOf } from "../trust/signer.ts";
 import { type NextTrust, nextTrust, trustNamespace } from "../trust/trust-chain.ts";
-import { quantity, shortDuration } from "./phrases.ts";
+import { quantity } from "./phrases.ts";
 
 /** A trust file as a branch has it, and what is in force. */
 export interface ShownTrust {

@@ -4,6 +4,7 @@ import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Reason } from "../model/plan.ts";
 import type { RunWait } from "../model/update-run.ts";
 import { type ClusterName, type Instant, instantText } from "../model/value.ts";
+import { taskType } from "../rollout/tasks/tasks.ts";
 
 /** A placement as the page shows it: what is recorded of it, and of the members that it is on. */
 export interface PlacementContext {
@@ -81,8 +82,8 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
 
 function whoCanActOnRun(wait: RunWait, at: PlacementContext): string {
   switch (wait.kind) {
-    case "approval":
-      return "an approver: commit the file that flotilla describe run shows";
+    case "task":
+      return taskType(wait.task).whoCanAct ?? byItself;
     case "failures":
     case "stuck":
       return "the workload's owner: repair it, stop the run or roll back";
@@ -94,7 +95,6 @@ function whoCanActOnRun(wait: RunWait, at: PlacementContext): string {
       return "whoever stopped it: set its state to Run";
     case "clusters":
       return whoCanActOnClusters(at);
-    case "timer":
     case "planning":
     case "superseded":
       return byItself;

@@ -1,5 +1,6 @@
 import type { PlacementRecord } from "../model/ledger.ts";
 import type { CountOrPercent } from "../model/placement.ts";
+import { noTaskRecords } from "../model/stage-task.ts";
 import type { ClusterProgress, DeletionProgress, RunPlan, RunRecord, StageProgress } from "../model/update-run.ts";
 import type { ClusterName } from "../model/value.ts";
 
@@ -15,8 +16,8 @@ export const notStartedStage: StageProgress = {
   isPassedOver: false,
   clusters: new Map(),
   finishedAt: null,
-  before: null,
-  after: null,
+  before: noTaskRecords,
+  after: noTaskRecords,
   endedAt: null,
   conditions: [],
 };

@@ -1,8 +1,7 @@
-import type { Gate, PlannedStage, RunWait, StageProgress } from "../model/update-run.ts";
+import type { PlannedStage, RunWait, StageProgress } from "../model/update-run.ts";
 import { type ClusterName, earliest, type Instant, later, minutes, type RunKey } from "../model/value.ts";
 import { readinessChangesAt } from "./readiness.ts";
-import type { RunContext } from "./run-context.ts";
-import { advanceGate, type GateResult, type StageContext, timerOf } from "./run-gates.ts";
+import type { RunContext, StageContext } from "./run-context.ts";
 import { hasEnded, isUnderWay, type ProgressByCluster, updated } from "./run-progress.ts";
 import {
   clusterNamesIn,
@@ -12,6 +11,7 @@ import {
   stageCounts,
   startClusters,
 } from "./stage-clusters.ts";
+import { advanceTasks, withdrawTasks } from "./tasks/tasks.ts";
 
 /** What one pass changes about a stage. */
 export interface StageResult {
@@ -39,10 +39,12 @@ export function advanceStage(
   if (before.finishedAt !== null)
     return before.isPassedOver ? over(before, context) : closeStage(stage, before, before.finishedAt, context);
   const isPassedOver = isUnchanged(before, stage, context) && !isGuarding(stage, context);
-  const entry = isPassedOver ? unasked(before.before) : advanceGate(stage, "before", before, context);
-  const entered = updated(before, { before: entry.gate, isPassedOver });
-  if (entry.wait !== null || entry.rejection !== null) {
-    const waits = [...(entry.wait === null ? [] : [entry.wait]), ...supersededIn(stage, entered.clusters)];
+  const entry = isPassedOver
+    ? { ...nothingLeft, records: withdrawTasks(before.before) }
+    : advanceTasks(before.before, { ...context, stage, when: "before", finishedAt: null });
+  const entered = updated(before, { before: entry.records, isPassedOver });
+  if (entry.waits.length > 0 || entry.rejection !== null) {
+    const waits = [...entry.waits, ...supersededIn(stage, entered.clusters)];
     return { ...unchanged(entered), waits, rejection: entry.rejection, wakeAt: entry.wakeAt };
   }
   const ended = recordEnds(stage, entered.clusters, context, true);
@@ -88,13 +90,7 @@ function isGuarding(stage: PlannedStage, { run: { plan, stages }, bindings }: St
 
 const over = (progress: StageProgress, { now }: RunContext): StageResult => unchanged({ ...progress, endedAt: now });
 
-/** No approval is requested. A request made before it turned out that nothing changes is withdrawn. */
-const unasked = (gate: Gate | null): GateResult => ({
-  gate: gate?.approval == null ? null : gate,
-  wait: null,
-  rejection: null,
-  wakeAt: null,
-});
+const nothingLeft = { waits: [], rejection: null, wakeAt: null } as const;
 
 /** All after tasks run in parallel; the stage ends with the last of them (`rollout/README.md#through-the-stages`). */
 function closeStage(
@@ -103,15 +99,12 @@ function closeStage(
   finishedAt: Instant,
   context: StageContext,
 ): StageResult {
-  const exit = advanceGate(stage, "after", before, context);
-  const timer = timerOf(stage, finishedAt, context);
-  const waits = [timer, exit.wait].flatMap((it) => it ?? []);
-  const isOver = waits.length === 0 && exit.rejection === null;
-  const progress = updated(before, { after: exit.gate, endedAt: isOver ? context.now : null });
-  const opensAt = timer?.kind === "timer" && timer.until > context.now ? timer.until : null;
+  const exit = advanceTasks(before.after, { ...context, stage, when: "after", finishedAt });
+  const isOver = exit.waits.length === 0 && exit.rejection === null;
+  const progress = updated(before, { after: exit.records, endedAt: isOver ? context.now : null });
   const superseded = isOver ? [] : supersededIn(stage, before.clusters);
-  const wakeAt = earliest(opensAt, exit.wakeAt);
-  return { ...unchanged(progress), waits: [...waits, ...superseded], wakeAt, rejection: exit.rejection };
+  const { rejection, wakeAt } = exit;
+  return { ...unchanged(progress), waits: [...exit.waits, ...superseded], wakeAt, rejection };
 }
 
 /**

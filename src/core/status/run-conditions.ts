@@ -1,5 +1,6 @@
 import { boundedMessage, settleConditions, type Verdict } from "../model/condition.ts";
 import { deletionStage } from "../model/names.ts";
+import { isAnyRecorded } from "../model/stage-task.ts";
 import type { DeletionProgress, RunEnd, RunPlan, RunRecord, RunWait, StageProgress } from "../model/update-run.ts";
 import type { Instant } from "../model/value.ts";
 import { countText, endsText, firstNames, runFailureText, waitText } from "./run-words.ts";
@@ -75,7 +76,7 @@ function standing(waits: readonly RunWait[]): readonly [Verdict["status"], strin
   const has = (...kinds: readonly RunWait["kind"][]): boolean => waits.some((it) => kinds.includes(it.kind));
   if (has("stopped")) return ["False", "UpdateRunStopped"];
   if (has("stuck", "failures", "held")) return ["False", "UpdateRunStuck"];
-  if (has("approval", "timer")) return ["False", "UpdateRunWaiting"];
+  if (has("task")) return ["False", "UpdateRunWaiting"];
   return ["True", "UpdateRunProgressing"];
 }
 
@@ -150,7 +151,7 @@ function currentVerdicts(
   { run, waits }: Scene,
 ): readonly Verdict[] {
   const verdict = verdictOf(run);
-  const hasBegun = progress.startedAt !== null || ("before" in progress && progress.before !== null);
+  const hasBegun = progress.startedAt !== null || ("before" in progress && isAnyRecorded(progress.before));
   if (run.end?.kind === "failed")
     return hasBegun
       ? [
@@ -163,8 +164,7 @@ function currentVerdicts(
     verdict("Progressing", status, reason, wordsOf(here)),
   ];
   if (here.some((it) => it.kind === "stopped")) return progressing("False", "StageUpdatingStopped");
-  if (here.some((it) => it.kind === "approval" || it.kind === "timer"))
-    return progressing("False", "StageUpdatingWaiting");
+  if (here.some((it) => it.kind === "task")) return progressing("False", "StageUpdatingWaiting");
   return progress.startedAt === null ? [] : progressing("True", "StageUpdatingStarted");
 }
 

@@ -1,5 +1,6 @@
-import type { ClockTrust, ClusterProgress, RunEnd, RunWait } from "../model/update-run.ts";
-import { firstOf, instantText } from "../model/value.ts";
+import type { ClusterProgress, RunEnd, RunWait } from "../model/update-run.ts";
+import { firstOf } from "../model/value.ts";
+import { taskType } from "../rollout/tasks/tasks.ts";
 
 // KubeFleet shows three clusters of those that are stuck.
 const most = 3;
@@ -13,23 +14,13 @@ export const countText = (count: number, noun: string): string => `${count} ${no
 /** Why a run failed, its code first. */
 export const runFailureText = ({ code, message }: Extract<RunEnd, { kind: "failed" }>): string => `${code}: ${message}`;
 
-const clockWords: Readonly<Record<ClockTrust, string>> = {
-  sound: "",
-  unsound: ", and for our clock to agree with the members'",
-  unseen: "; fewer than three members tell the time",
-};
-
 /** What a run waits for, without the stage. */
 export function waitText(wait: RunWait): string {
   switch (wait.kind) {
     case "planning":
       return wait.message;
-    case "approval": {
-      const asked = `waits for the ${wait.when}-stage approval of request digest ${wait.digest}`;
-      return wait.because === null ? asked : `${asked}; ${wait.because}`;
-    }
-    case "timer":
-      return `waits until ${instantText(wait.until)}${clockWords[wait.clock]}`;
+    case "task":
+      return taskType(wait.task).waitText(wait);
     case "clusters":
       return clustersText(wait);
     case "failures":

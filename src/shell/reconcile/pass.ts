@@ -1,10 +1,9 @@
 import { check } from "../../core/check/check.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
-import { oneLine } from "../../core/model/one-line.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { PlanDefect } from "../../core/model/plan-defect.ts";
-import type { Commit } from "../../core/model/value.ts";
+import { type Commit, oneLine } from "../../core/model/value.ts";
 import { newRequestDetails } from "../../core/plan/approval/request-content.ts";
 import { isFinalNews } from "../../core/plan/decision.ts";
 import { plan, sealed } from "../../core/plan/plan.ts";

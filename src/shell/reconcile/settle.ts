@@ -2,6 +2,7 @@ import type { Reason } from "../../core/model/plan.ts";
 import type { PlanDefect } from "../../core/model/plan-defect.ts";
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
 import { weightOf } from "../../core/report/reason-text.ts";
+import { waitsForPeople } from "../../core/rollout/tasks/tasks.ts";
 import type { Memory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";
 import { hasMoved, type PassResult, pass } from "./pass.ts";
@@ -126,7 +127,8 @@ const isLate = ({ plan }: Passed, deadline: Instant | null): boolean =>
 
 /** Whether it waits for a person, not for time. */
 const isForPeople = (reason: Reason): boolean =>
-  reason.kind === "confirmationNeeded" || (reason.kind === "run" && reason.wait.kind === "approval");
+  reason.kind === "confirmationNeeded" ||
+  (reason.kind === "run" && reason.wait.kind === "task" && waitsForPeople(reason.wait));
 
 /** Something may have changed; it does not say what. */
 export interface WakeSignal {

@@ -6,7 +6,7 @@ import { emptyLedger, type Ledger } from "../../../src/core/model/ledger.ts";
 import type { RunRecord } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Commit, Digest, PlacementKey } from "../../../src/core/model/value.ts";
 import { confirmationFile } from "../../../src/core/report/deletion-text.ts";
-import { gateOf } from "../../gate.ts";
+import { gateOf, requested } from "../../gate.ts";
 import { answered } from "../asked-ledger.ts";
 import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "../rollout-ledger.ts";
 
@@ -85,7 +85,9 @@ describe("answers", () => {
   const asking = (name: string, digest: string, more: Partial<RunRecord>): RunRecord =>
     run(name, 1, {
       plan: planOf(3, [stage("canary", ["east"], { before: [approval] })]),
-      stages: [progress({ before: gateOf({ requestedAt: at("09:00:00"), digest: digest.repeat(32) as Digest }) })],
+      stages: [
+        progress({ before: requested(gateOf({ requestedAt: at("09:00:00"), digest: digest.repeat(32) as Digest })) }),
+      ],
       ...more,
     });
   const end = { kind: "succeeded", at: at("10:00:00") } as const;

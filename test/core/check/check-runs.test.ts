@@ -15,6 +15,7 @@ import {
   type Sequence,
 } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
+import { requested } from "../../gate.ts";
 import { clusterOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
 
@@ -67,7 +68,7 @@ function asking(): World {
 /** Somebody allowed it: m2 is under way. */
 function allowed(): World {
   const world = asking();
-  const digest = world.head.runs.get(key)?.stages[1]?.before?.digest as Digest;
+  const digest = world.head.runs.get(key)?.stages[1]?.before.Approval?.digest as Digest;
   world.commit(() =>
     world.approvals.push({
       path: "approvals/r.yaml",
@@ -181,8 +182,8 @@ test("U7: an approval is for good, and so is an end", () => {
   world.pass();
   const [seen, made] = planned(world);
   expect(check(made, seen)).toEqual([]);
-  const gate = made.ledger.runs.get(key)?.stages[1]?.before ?? null;
-  const forgotten = withStage(made, 1, { before: gate && { ...gate, approval: null } });
+  const gate = made.ledger.runs.get(key)?.stages[1]?.before.Approval ?? null;
+  const forgotten = withStage(made, 1, { before: requested(gate && { ...gate, approval: null }) });
   expect(messagesOf(check(forgotten, seen))).toMatch(/forgets an approval of run r/);
   const over = { kind: "succeeded", at: seen.now } as const;
   const ended = { ...seen, ledger: withRun(made, () => ({ end: over })).ledger };

@@ -4,10 +4,12 @@ import type { Binding } from "../../../src/core/model/binding.ts";
 import type { CommitFact } from "../../../src/core/model/commit.ts";
 import type { ChangeRequest, Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
+import type { Gate } from "../../../src/core/model/stage-task.ts";
 import type { AnswerRecord, Approval, Approver, Trust, TrustRecord } from "../../../src/core/model/trust.ts";
-import { type Gate, type RunRecord, runKey } from "../../../src/core/model/update-run.ts";
+import { type RunRecord, runKey } from "../../../src/core/model/update-run.ts";
 import type { BlobId, ClusterName, Digest, Instant } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
+import { requested } from "../../gate.ts";
 import type { World } from "../../world.ts";
 import {
   answer,
@@ -83,7 +85,9 @@ const withGate = (it: Case, change: (gate: Gate) => Gate): Case =>
   withLedger(it, ({ runs }) => {
     const known = runs.get(key) as RunRecord;
     const changed = known.stages.map((stage, at) =>
-      at === 1 && stage.before !== null ? { ...stage, before: change(stage.before) } : stage,
+      at === 1 && stage.before.Approval !== null
+        ? { ...stage, before: requested(change(stage.before.Approval)) }
+        : stage,
     );
     return { runs: new Map([[key, { ...known, stages: changed }]]) };
   });

@@ -39,7 +39,7 @@ const foreseen: Forecast = {
       kind: "run",
       run: "r" as RunKey,
       placement: "web" as PlacementKey,
-      wait: { kind: "timer", stage: "rest", until: at("10:30:00"), clock: "sound" },
+      wait: { kind: "task", task: "TimedWait", stage: "rest", until: at("10:30:00"), clock: "sound" },
     },
   ],
 };

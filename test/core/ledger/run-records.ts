@@ -1,4 +1,5 @@
 import { type EvictionRecord, placementKey } from "../../../src/core/model/placement.ts";
+import type { StageTask } from "../../../src/core/model/stage-task.ts";
 import {
   type ClusterEnd,
   type ClusterProgress,
@@ -9,10 +10,10 @@ import {
   type RunRecord,
   runKey,
   type StageProgress,
-  type StageTask,
   strategyKey,
 } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, DurationMs } from "../../../src/core/model/value.ts";
+import { requested } from "../../gate.ts";
 import type { Random } from "../intent/random.ts";
 import {
   applyStrategy,
@@ -116,8 +117,8 @@ const stageProgress = (random: Random, { clusters, before, after }: PlannedStage
     clusters.map((it) => it.cluster),
   ),
   finishedAt: maybe(random, () => instant(random)),
-  before: before.length === 0 ? null : maybe(random, () => randomRequest(random)),
-  after: after.some((it) => it.kind === "Approval") ? maybe(random, () => randomRequest(random)) : null,
+  before: requested(before.length === 0 ? null : maybe(random, () => randomRequest(random))),
+  after: requested(after.some((it) => it.kind === "Approval") ? maybe(random, () => randomRequest(random)) : null),
   endedAt: maybe(random, () => instant(random)),
   conditions: many(random, 2, () => condition(random)),
 });

@@ -32,6 +32,7 @@ import {
   type Sequence,
 } from "../../../src/core/model/value.ts";
 import { notStartedStage } from "../../../src/core/rollout/run-progress.ts";
+import { requested } from "../../gate.ts";
 import { clientSide } from "../../strategy.ts";
 import { requestYaml, runYaml } from "../intent/run-texts.ts";
 import { randomLedger } from "./ledgers.ts";
@@ -115,7 +116,7 @@ const canary: StageProgress = {
     c: { startedAt: at("12:01"), sequence: 41 as Sequence, end: { kind: "superseded", at: at("12:02"), by: newer } },
   }),
   finishedAt: at("12:02"),
-  after: answered,
+  after: requested(answered),
   endedAt: at("13:02"),
 };
 
@@ -181,7 +182,10 @@ describe("the edits of a run", () => {
   });
 
   test("write a request again when it is answered", () => {
-    const asked = withRun({ ...run, stages: [{ ...canary, after: { ...answered, approval: null } }, notStartedStage] });
+    const asked = withRun({
+      ...run,
+      stages: [{ ...canary, after: requested({ ...answered, approval: null }) }, notStartedStage],
+    });
     expect(terse(edits(asked, ledger))).toEqual([`write ${request}`, `write ${path.run}`]);
   });
 

@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { readTrust } from "../../../src/core/intent/trust/trust-file.ts";
 import {
   answersPath,
-  approvalRequestName,
   changeRequestName,
   ledgerPath,
   type StateEdit,
@@ -15,6 +14,7 @@ import { stateEdits } from "../../../src/core/ledger/writer.ts";
 import { known } from "../../../src/core/model/assert.ts";
 import { type ChangeRequest, emptyLedger, type Ledger, type PlacementRecord } from "../../../src/core/model/ledger.ts";
 import { type ObjectKey, objectIdOf } from "../../../src/core/model/manifest.ts";
+import { approvalRequestName } from "../../../src/core/model/stage-task.ts";
 import type { AnswerRecord, Request, TrustRecord } from "../../../src/core/model/trust.ts";
 import {
   type BlobId,

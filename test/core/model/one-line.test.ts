@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { oneLine } from "../../../src/core/model/one-line.ts";
+import { oneLine } from "../../../src/core/model/value.ts";
 
 test.each([
   ["denied by webhook", "denied by webhook"],

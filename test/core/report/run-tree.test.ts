@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { requestTexts } from "../../../src/cmd/commands/record/describe.ts";
 import type { Condition } from "../../../src/core/model/condition.ts";
 import type { ClusterRecord, Ledger } from "../../../src/core/model/ledger.ts";
-import type { ClusterProgress, Gate, RunRecord } from "../../../src/core/model/update-run.ts";
+import type { Gate } from "../../../src/core/model/stage-task.ts";
+import type { ClusterProgress, RunRecord } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Digest, Instant, RunKey, Sequence } from "../../../src/core/model/value.ts";
 import { runSummary } from "../../../src/core/report/run-state.ts";
 import { runTree, treeLines } from "../../../src/core/report/run-tree.ts";
@@ -21,7 +22,7 @@ import {
   succeeded,
   web,
 } from "../../cmd/rollout-ledger.ts";
-import { approvalOf, gateOf } from "../../gate.ts";
+import { approvalOf, gateOf, requested } from "../../gate.ts";
 import { facts, objectFailure, target } from "../status/record.ts";
 
 const digest = "ab".repeat(32) as Digest;
@@ -49,8 +50,8 @@ const ended = progress({
   startedAt: at("09:20:00"),
   clusters: clusters({ east: done }),
   finishedAt: at("09:21:00"),
-  before: given,
-  after: given,
+  before: requested(given),
+  after: requested(given),
   endedAt: at("10:21:00"),
 });
 const plan = planOf(3, stages, ["gone"]);
@@ -72,8 +73,8 @@ describe("a run is told as a tree", () => {
       startedAt: at("09:20:00"),
       clusters: clusters({ east: done }),
       finishedAt: at("09:21:00"),
-      before: given,
-      after: asked,
+      before: requested(given),
+      after: requested(asked),
     });
     const its = run("r", 1, { plan, stages: [waits, progress()] });
     expect(lines(its, ledgerOf([web([])], [its]), at("09:30:00"))).toEqual([
@@ -120,8 +121,11 @@ describe("a run is told as a tree", () => {
 
   test("why an answer that is there does not count", () => {
     const because = "ADR011: approvals/r/a.yaml is not signed";
-    const message = waitText({ kind: "approval", stage: "canary", when: "before", digest, because });
-    const waits = progress({ before: asked, conditions: [{ ...stuck, reason: "StageUpdatingWaiting", message }] });
+    const message = waitText({ kind: "task", task: "Approval", stage: "canary", when: "before", digest, because });
+    const waits = progress({
+      before: requested(asked),
+      conditions: [{ ...stuck, reason: "StageUpdatingWaiting", message }],
+    });
     const its = run("r", 1, { plan, stages: [waits, progress()] });
     expect(lines(its, ledgerOf([web([])], [its]), at("09:30:00")).slice(4, 6)).toEqual([
       `│  ├─ approval before canary: waits for an approver since 2026-11-21T09:00:00Z; digest ${digest}`,
@@ -136,7 +140,7 @@ describe("a run is told as a tree", () => {
     } as ClusterRecord;
     const rest = progress({
       startedAt: at("10:30:00"),
-      before: given,
+      before: requested(given),
       clusters: clusters({ north: begun("10:30:00"), south: begun("10:31:00"), west: begun("10:32:00", 8) }),
     });
     const broken = facts({
@@ -220,7 +224,7 @@ describe("a run is told as a tree", () => {
   test("a run that failed tells what the clusters carry, and how to go back (B 23)", () => {
     const its = run("r", 2, {
       plan,
-      stages: [ended, progress({ before: asked })],
+      stages: [ended, progress({ before: requested(asked) })],
       end: { kind: "failed", at: at("11:00:00"), code: "PolicyChanged", message: "the policy changed" },
     });
     const ledger = ledgerOf([web([on("east", 3), on("north", 2), on("west", 2)])], [succeeded("q", 1, 2), its]);
@@ -280,13 +284,13 @@ describe("in one word", () => {
     ["Progressing", run("r", 1, { plan, stages: [active, progress()] }), "canary"],
     [
       "Waiting",
-      run("r", 1, { plan, stages: [progress({ before: asked }), progress()] }),
+      run("r", 1, { plan, stages: [progress({ before: requested(asked) }), progress()] }),
       "canary: approval before it, requested at 2026-11-21T09:00:00Z",
     ],
     ["Waiting", run("r", 1, { plan, stages: [timed, progress()] }), "canary: wait until 2026-11-21T10:21:00Z"],
     [
       "Waiting",
-      run("r", 1, { plan, stages: [{ ...ended, clusters: active.clusters }, progress({ before: asked })] }),
+      run("r", 1, { plan, stages: [{ ...ended, clusters: active.clusters }, progress({ before: requested(asked) })] }),
       "rest: approval before it, requested at 2026-11-21T09:00:00Z",
     ],
     ["Succeeded", succeeded("r", 1, 3), "at 2026-11-21T10:00:00Z"],
@@ -295,7 +299,7 @@ describe("in one word", () => {
 });
 
 describe("tables", () => {
-  const its = run("r", 1, { plan, stages: [ended, progress({ before: asked })] });
+  const its = run("r", 1, { plan, stages: [ended, progress({ before: requested(asked) })] });
   const ledger = ledgerOf([web([])], [succeeded("q", 1, 2), its]);
 
   test("runs", () => {

@@ -153,7 +153,7 @@ describe("the pass wakes", () => {
     world.answers.set(digestAt(world, run, "canary", "before"), { kind: "void", because: "too new", wakeAt });
     world.now = (world.now + seconds(1)) as typeof noon;
     const [step] = pass(world);
-    expect(step?.waits).toMatchObject([{ kind: "approval", because: "too new" }]);
+    expect(step?.waits).toMatchObject([{ kind: "task", task: "Approval", because: "too new" }]);
     expect(((step?.wakeAt ?? 0) - since) / 60_000).toBe(want);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { digestOf } from "../../../src/core/model/json.ts";
 import type { RunPlan, RunRecord, UpdateStrategy } from "../../../src/core/model/update-run.ts";
-import { requestDigest } from "../../../src/core/rollout/run-gates.ts";
 import { type Planning, type PlanVersion, planRoot } from "../../../src/core/rollout/run-plan.ts";
+import { requestDigest } from "../../../src/core/rollout/tasks/approval.ts";
 import { planningText, play } from "./run-script.ts";
 import { create, join, runIn, strategyOf, versionOf, type World, worldOf } from "./run-world.ts";
 

@@ -41,7 +41,8 @@ function inOrder({ world }: Passed, run: RunRecord, stages: readonly Staged[]): 
         stages.slice(0, at).every((it) => it.after.endedAt !== null),
         "I-01",
       ).toBe(true);
-      if (stage.before.length > 0 && !after.isPassedOver) expect(after.before?.approval, "I-01").not.toBeNull();
+      if (stage.before.length > 0 && !after.isPassedOver)
+        expect(after.before.Approval?.approval, "I-01").not.toBeNull();
     }
     if (after.endedAt === null || before.endedAt !== null || !isBegun) continue;
     if (!after.isPassedOver) endsInTime(world, stage, after);
@@ -56,7 +57,7 @@ function inOrder({ world }: Passed, run: RunRecord, stages: readonly Staged[]): 
 
 function endsInTime(world: World, stage: PlannedStage, after: StageProgress): void {
   for (const task of stage.after) {
-    if (task.kind === "Approval") expect(after.after?.approval ?? null, "I-01").not.toBeNull();
+    if (task.kind === "Approval") expect(after.after.Approval?.approval ?? null, "I-01").not.toBeNull();
     else {
       expect(world.now, "I-06").toBeGreaterThanOrEqual(later(after.finishedAt ?? world.now, task.wait));
       expect(world.clock, "I-06").not.toBe("unsound");
@@ -146,7 +147,7 @@ function stopped(before: RunRecord, stages: readonly Staged[], moves: readonly C
 /** Only a request that stood before the pass is answered in it, under the rules of now; then it is what it is for good. */
 function asked({ world }: Passed, { before, after }: Staged): void {
   for (const when of ["before", "after"] as const) {
-    const [old, gate] = [before[when], after[when]];
+    const [old, gate] = [before[when].Approval, after[when].Approval];
     if (gate === old || gate === null) continue;
     expect(old?.approval ?? null, "U7").toBeNull();
     if (gate.approval !== null) {

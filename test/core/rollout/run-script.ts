@@ -1,4 +1,5 @@
 import { digestOf } from "../../../src/core/model/json.ts";
+import type { TaskWait } from "../../../src/core/model/stage-task.ts";
 import type { GateAnswer } from "../../../src/core/model/trust.ts";
 import type { RunPlan, RunRecord, RunWait, UpdateStrategy } from "../../../src/core/model/update-run.ts";
 import { type ClusterName, type Instant, later } from "../../../src/core/model/value.ts";
@@ -163,14 +164,18 @@ function newsOf(before: RunRecord, after: RunRecord): readonly string[] {
   return news;
 }
 
+function taskText(wait: TaskWait, now: Instant): string {
+  if (wait.task === "Approval")
+    return `(asks ${wait.when} ${wait.stage}${wait.because === null ? "" : `: ${wait.because}`})`;
+  return `(${wait.stage} in ${(wait.until - now) / 1000}s${wait.clock === "unsound" ? ", clock in doubt" : ""})`;
+}
+
 function waitText(wait: RunWait, now: Instant): string {
   switch (wait.kind) {
     case "planning":
       return `(${wait.message})`;
-    case "approval":
-      return `(asks ${wait.when} ${wait.stage}${wait.because === null ? "" : `: ${wait.because}`})`;
-    case "timer":
-      return `(${wait.stage} in ${(wait.until - now) / 1000}s${wait.clock === "unsound" ? ", clock in doubt" : ""})`;
+    case "task":
+      return taskText(wait, now);
     case "clusters":
       return `(${wait.active.join(",") || "nobody"} of ${wait.maxConcurrency}; then ${wait.waiting.join(",") || "nobody"})`;
     case "failures":

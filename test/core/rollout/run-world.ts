@@ -10,10 +10,9 @@ import {
   type PlacementPolicy,
   placementKey,
 } from "../../../src/core/model/placement.ts";
+import type { ClockTrust, Gate } from "../../../src/core/model/stage-task.ts";
 import type { Authors, GateAnswer } from "../../../src/core/model/trust.ts";
 import {
-  type ClockTrust,
-  type Gate,
   type RunPlan,
   type RunRecord,
   runKey,
@@ -34,10 +33,10 @@ import {
 } from "../../../src/core/model/value.ts";
 import type { Readiness } from "../../../src/core/rollout/readiness.ts";
 import type { RunBinding, RunContext } from "../../../src/core/rollout/run-context.ts";
-import { requestDigest } from "../../../src/core/rollout/run-gates.ts";
 import { type Planning, type PlanVersion, planRun } from "../../../src/core/rollout/run-plan.ts";
 import { initialized, notStartedDeletion } from "../../../src/core/rollout/run-progress.ts";
 import { type RunStep, stepRun } from "../../../src/core/rollout/run-step.ts";
+import { requestDigest } from "../../../src/core/rollout/tasks/approval.ts";
 import { clientSide, defaultStrategy } from "../../strategy.ts";
 
 export const noon = Date.UTC(2026, 10, 21, 12) as Instant;
@@ -290,7 +289,7 @@ export function runIn(world: World, name: string): RunRecord {
 
 /** The request of a stage, if it was made. */
 export const gateAt = (run: RunRecord, stage: string, when: "before" | "after"): Gate | null =>
-  run.stages[(run.plan as RunPlan).stages.findIndex((it) => it.name === stage)]?.[when] ?? null;
+  run.stages[(run.plan as RunPlan).stages.findIndex((it) => it.name === stage)]?.[when].Approval ?? null;
 
 /**
  * What people answer before or after a stage. Where nobody has asked them yet, it is the best that they can guess: they

@@ -23,7 +23,7 @@ describe("the messages of a run", () => {
     [
       "name what has to be approved, and why an answer does not count",
       run({ stages: [done, asked] }),
-      [{ kind: "approval", stage: "prod", when: "before", digest, because: "bob left the project" }],
+      [{ kind: "task", task: "Approval", stage: "prod", when: "before", digest, because: "bob left the project" }],
       `stage prod (2 of 2): waits for the before-stage approval of request digest ${digest}; bob left the project`,
     ],
     [
@@ -36,13 +36,13 @@ describe("the messages of a run", () => {
     [
       "name the instant of a wait, and a clock that is not to be believed",
       run(),
-      [{ kind: "timer", stage: "canary", until: later, clock: "unsound" }],
+      [{ kind: "task", task: "TimedWait", stage: "canary", until: later, clock: "unsound" }],
       "stage canary (1 of 2): waits until 2026-11-21T12:05:00Z, and for our clock to agree with the members'",
     ],
     [
       "say when nobody could see the clock jump",
       run(),
-      [{ kind: "timer", stage: "canary", until: later, clock: "unseen" }],
+      [{ kind: "task", task: "TimedWait", stage: "canary", until: later, clock: "unseen" }],
       "stage canary (1 of 2): waits until 2026-11-21T12:05:00Z; fewer than three members tell the time",
     ],
     [

@@ -14,7 +14,7 @@ import {
 } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, Digest, Sequence } from "../../../src/core/model/value.ts";
 import { notStartedStage } from "../../../src/core/rollout/run-progress.ts";
-import { gateOf } from "../../gate.ts";
+import { gateOf, requested } from "../../gate.ts";
 import { clientSide } from "../../strategy.ts";
 import { later, noon } from "./record.ts";
 
@@ -61,7 +61,7 @@ export const done: StageProgress = {
   endedAt: later,
   clusters: new Map([[a, updated]]),
 };
-export const asked: StageProgress = { ...notStartedStage, before: gateOf({ requestedAt: noon, digest }) };
+export const asked: StageProgress = { ...notStartedStage, before: requested(gateOf({ requestedAt: noon, digest })) };
 export const noDeletion: DeletionProgress = { startedAt: null, clusters: new Map(), endedAt: null, conditions: [] };
 export const failed: RunEnd = {
   kind: "failed",
@@ -94,8 +94,8 @@ export const run = (more: Partial<RunRecord> = {}): RunRecord => ({
 
 export const on = (stage: string) => ({
   clusters: { kind: "clusters", stage, active: [a], waiting: [b], maxConcurrency: 1 } as RunWait,
-  approval: { kind: "approval", stage, when: "before", digest, because: null } as RunWait,
-  timer: { kind: "timer", stage, until: later, clock: "sound" } as RunWait,
+  approval: { kind: "task", task: "Approval", stage, when: "before", digest, because: null } as RunWait,
+  timer: { kind: "task", task: "TimedWait", stage, until: later, clock: "sound" } as RunWait,
   failures: { kind: "failures", stage, failed: [a], allowed: 0 } as RunWait,
   stuck: { kind: "stuck", stage, clusters: [a] } as RunWait,
   stopped: { kind: "stopped", stage, active: [a] } as RunWait,

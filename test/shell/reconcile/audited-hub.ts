@@ -128,7 +128,7 @@ export async function auditedHub({ signed = true, guarded = false, forge }: HubC
     },
     async answer(principal, decision = "Approve") {
       const { ledger } = await readStateBranch(repository, head());
-      const gate = ledger.runs.get("first" as RunKey)?.stages[0]?.before;
+      const gate = ledger.runs.get("first" as RunKey)?.stages[0]?.before.Approval;
       if (gate == null) throw new Error("nothing is asked for");
       return answerFile(`first-${principal}-${decision.toLowerCase()}`, { digest: gate.digest, decision, principal });
     },

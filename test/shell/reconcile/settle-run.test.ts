@@ -23,7 +23,7 @@ test("a stage that takes seventy clusters one by one is taken to its end", async
 test("whom a run waits for is a person, so no limit runs out", async () => {
   const fleet = stagedFleet(one, { canary: "beforeStageTasks: [{type: Approval}]" });
   expect(await settled(fleet)).toMatchObject({ kind: "settled", ranOut: false });
-  expect((await fleet.recorded()).stages[0]?.before?.approval).toBe(null);
+  expect((await fleet.recorded()).stages[0]?.before.Approval?.approval).toBe(null);
 });
 
 test("a timed wait that ends after the limit is not waited for", async () => {

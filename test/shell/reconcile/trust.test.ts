@@ -13,7 +13,7 @@ import { type StagedFleet, stagedFleet } from "./staged-fleet.ts";
 async function asking(): Promise<StagedFleet & { readonly answer: Readonly<Record<string, string>> }> {
   const fleet = stagedFleet(new Map([["m1", "canary"]]), { canary: "beforeStageTasks: [{type: Approval}]" });
   await passes(fleet);
-  const { digest } = (await fleet.recorded()).stages[0]?.before ?? expect.fail("nothing is asked for");
+  const { digest } = (await fleet.recorded()).stages[0]?.before.Approval ?? expect.fail("nothing is asked for");
   const spec = `{requestDigest: ${digest}, decision: Approve, principal: ann}`;
   const text = `apiVersion: flotilla.dev/v1alpha1\nkind: Approval\nspec: ${spec}\n`;
   return { ...fleet, answer: { "approvals/first.yaml": text } };
@@ -34,7 +34,7 @@ test("where fleet.yaml allows it, an approval without a signature lets the run i
   const fleet = await asking();
   fleet.push(fleet.answer);
   await passes(fleet);
-  expect((await fleet.recorded()).stages[0]?.before?.approval).toMatchObject({ by: [{ principal: "ann" }] });
+  expect((await fleet.recorded()).stages[0]?.before.Approval?.approval).toMatchObject({ by: [{ principal: "ann" }] });
   expect([await trustOf(fleet), fleet.begun.has("m1")]).toEqual([false, true]);
 });
 
@@ -48,7 +48,7 @@ test("once there was a folder trust/ it does not, in the same commit or after th
   await passes(fleet, memory);
   await passes(fleet);
   expect([await trustOf(fleet), fleet.begun.has("m1")]).toEqual([true, false]);
-  expect((await fleet.recorded()).stages[0]?.before?.approval).toBeNull();
+  expect((await fleet.recorded()).stages[0]?.before.Approval?.approval).toBeNull();
 });
 
 test("a folder that comes alone, with nothing else changed, is remembered", async () => {

@@ -119,7 +119,8 @@ describe("the edit of one policy in a fleet at rest", () => {
     files.set("staged.yaml", stagedRun);
     fleet.push();
     for (let count = 0; count < 3; count++) await fleet.pass();
-    const asked = (await inFull(ports)).world.ledger.runs.get("jade-1" as RunKey)?.stages[0]?.before?.digest ?? "";
+    const asked =
+      (await inFull(ports)).world.ledger.runs.get("jade-1" as RunKey)?.stages[0]?.before.Approval?.digest ?? "";
     files.set("approvals/yes.yaml", answerText(asked));
     fleet.push();
     for (let count = 0; count < 6; count++) await fleet.pass();

@@ -2,7 +2,12 @@ import { trustPath } from "../../../core/intent/trust/trust-file.ts";
 import { commitLines } from "../../../core/model/commit.ts";
 import { digestOfText } from "../../../core/model/json.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
-import type { AnswerRecord, ApprovalFile, StandingAnswers } from "../../../core/model/trust.ts";
+import {
+  type AnswerRecord,
+  type ApprovalFile,
+  approversText,
+  type StandingAnswers,
+} from "../../../core/model/trust.ts";
 import type { BlobId, Commit } from "../../../core/model/value.ts";
 import {
   type ApprovalRequest,
@@ -10,7 +15,7 @@ import {
   requestState,
   requestsIn,
 } from "../../../core/plan/approval/approval-request.ts";
-import { approveCommand, approversText } from "../../../core/report/approval-files.ts";
+import { approveCommand } from "../../../core/report/approval-files.ts";
 import type { ShownDeletion } from "../../../core/report/deletion-text.ts";
 import type { ShownContent } from "../../../core/report/request-changes.ts";
 import { readApprovalView } from "../../../shell/reconcile/approval-content.ts";

@@ -1,7 +1,7 @@
 import { signedApproval } from "../../../core/intent/kinds/approval.ts";
 import type { SignatureFact } from "../../../core/model/commit.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
 import type { ApprovalFile, GateAnswer, Judgement } from "../../../core/model/trust.ts";
+import { oneLine } from "../../../core/model/value.ts";
 import type { ApprovalRequest } from "../../../core/plan/approval/approval-request.ts";
 import {
   approvalFileText,

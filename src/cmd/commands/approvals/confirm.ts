@@ -1,5 +1,4 @@
-import { oneLine } from "../../../core/model/one-line.ts";
-import type { Digest } from "../../../core/model/value.ts";
+import { type Digest, oneLine } from "../../../core/model/value.ts";
 import { extentOf } from "../../../core/plan/guard/judge-deletions.ts";
 import { confirmationFile, deletionSetLines, type ShownDeletion } from "../../../core/report/deletion-text.ts";
 import { quantity } from "../../../core/report/phrases.ts";

@@ -1,5 +1,6 @@
 import type { DeletionLedger, HeldDeletion } from "../../../core/model/deletion.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
+import { approversText } from "../../../core/model/trust.ts";
 import type { RunRecord } from "../../../core/model/update-run.ts";
 import { instantText, type PlacementKey, type RunKey } from "../../../core/model/value.ts";
 import {
@@ -9,7 +10,7 @@ import {
   gateRequestsOf,
   requestState,
 } from "../../../core/plan/approval/approval-request.ts";
-import { approveCommand, approversText } from "../../../core/report/approval-files.ts";
+import { approveCommand } from "../../../core/report/approval-files.ts";
 import { confirmationFile } from "../../../core/report/deletion-text.ts";
 import { didYouMean } from "../../../core/yaml/nearest.ts";
 

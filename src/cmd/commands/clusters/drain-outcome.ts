@@ -1,12 +1,12 @@
 import type { HeldDeletion } from "../../../core/model/deletion.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
 import type { EvictionRecord } from "../../../core/model/placement.ts";
 import {
   type ClusterName,
   type DurationMs,
   later,
   minutes,
+  oneLine,
   type PlacementKey,
   seconds,
 } from "../../../core/model/value.ts";

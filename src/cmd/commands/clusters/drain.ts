@@ -1,5 +1,4 @@
-import { oneLine } from "../../../core/model/one-line.ts";
-import type { ClusterName, PlacementKey } from "../../../core/model/value.ts";
+import { type ClusterName, oneLine, type PlacementKey } from "../../../core/model/value.ts";
 import type { AuthoredFile } from "../../../shell/reconcile/ports.ts";
 import {
   changedFile,

@@ -1,7 +1,6 @@
 import { check } from "../../../core/check/check.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
 import type { Plan, World } from "../../../core/model/plan.ts";
-import type { Digest } from "../../../core/model/value.ts";
+import { type Digest, oneLine } from "../../../core/model/value.ts";
 import { describeChanges } from "../../../core/report/commit-message.ts";
 import { planRefusalText, reasonLines, reasonValues, type WeighReason } from "../../../core/report/reason-lines.ts";
 import { weightOf } from "../../../core/report/reason-text.ts";

@@ -1,12 +1,12 @@
 import type { Problem } from "../../../core/model/intent.ts";
 import type { Json } from "../../../core/model/json.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
 import {
   type Commit,
   type Digest,
   type DurationMs,
   exactInstantText,
   instantText,
+  oneLine,
   seconds,
 } from "../../../core/model/value.ts";
 import { currentProblems } from "../../../core/report/current-problems.ts";

@@ -1,8 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { namesMachines } from "../../../core/audit/audit-chain.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
-import type { Digest } from "../../../core/model/value.ts";
+import { type Digest, oneLine } from "../../../core/model/value.ts";
 import type { PassResult } from "../../../shell/reconcile/pass.ts";
 import { signingKey } from "../../hub/wire.ts";
 import type { Terminal } from "../../terminal/terminal.ts";

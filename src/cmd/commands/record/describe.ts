@@ -1,8 +1,7 @@
 import { acceptedFolder } from "../../../core/ledger/layout.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
 import type { RunRecord } from "../../../core/model/update-run.ts";
-import type { Commit, RunKey } from "../../../core/model/value.ts";
+import { type Commit, oneLine, type RunKey } from "../../../core/model/value.ts";
 import { gateRequestsOf, requestState } from "../../../core/plan/approval/approval-request.ts";
 import { approvalFile, gateRequests, newApprovalPath, openGateRequests } from "../../../core/report/approval-files.ts";
 import { actionLines, mayApprove, type Viewer } from "../../../core/report/approval-options.ts";

@@ -1,7 +1,6 @@
 import { type Json, memberAt, textOf } from "../../../core/model/json.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
-import type { Commit } from "../../../core/model/value.ts";
+import { type Commit, oneLine } from "../../../core/model/value.ts";
 import { requestsIn } from "../../../core/plan/approval/approval-request.ts";
 import { requestKey } from "../../../core/report/approval-files.ts";
 import { actionLines, type Viewer } from "../../../core/report/approval-options.ts";

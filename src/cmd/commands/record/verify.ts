@@ -1,7 +1,6 @@
 import type { AuditCheck } from "../../../core/audit/audit-finding.ts";
 import type { Json } from "../../../core/model/json.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
-import type { Digest } from "../../../core/model/value.ts";
+import { type Digest, oneLine } from "../../../core/model/value.ts";
 import { quantity } from "../../../core/report/phrases.ts";
 import type { Audit } from "../../../shell/reconcile/verify/findings.ts";
 import { auditState } from "../../../shell/reconcile/verify/verify.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "../../../core/model/one-line.ts";
+import { oneLine } from "../../../core/model/value.ts";
 import { quantity } from "../../../core/report/phrases.ts";
 import { type FinishedDocuments, finishedDocuments } from "../../edits/finished.ts";
 import { filesWithout, type TextFile } from "../../edits/found-document.ts";

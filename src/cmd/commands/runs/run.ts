@@ -1,9 +1,8 @@
 import { isDnsLabel, isDnsSubdomain } from "../../../core/intent/kinds/metadata.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
 import { placementKey } from "../../../core/model/placement.ts";
 import { type RunRecord, runKey, type UpdateRunSpec } from "../../../core/model/update-run.ts";
-import type { PlacementKey } from "../../../core/model/value.ts";
+import { oneLine, type PlacementKey } from "../../../core/model/value.ts";
 import { chooseRollback, indexObjection, type Objection } from "../../../core/report/rollback-choice.ts";
 import { editedText } from "../../edits/edited-text.ts";
 import { valueIn } from "../../edits/found-document.ts";

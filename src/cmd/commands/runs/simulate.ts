@@ -3,10 +3,15 @@ import { forecastLines, forecastValue } from "../../../core/forecast/forecast-te
 import { type ForecastSubject, forecastSubject } from "../../../core/forecast/subject.ts";
 import type { Ending, Forecast } from "../../../core/forecast/timeline.ts";
 import type { Json } from "../../../core/model/json.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
-import { type ClusterName, type Digest, type DurationMs, instantText } from "../../../core/model/value.ts";
+import {
+  type ClusterName,
+  type Digest,
+  type DurationMs,
+  instantText,
+  oneLine,
+  shortDuration,
+} from "../../../core/model/value.ts";
 import { currentProblems } from "../../../core/report/current-problems.ts";
-import { shortDuration } from "../../../core/report/phrases.ts";
 import { planRefusalText } from "../../../core/report/reason-lines.ts";
 import { newMemory } from "../../../shell/reconcile/memory.ts";
 import { observe } from "../../../shell/reconcile/observe.ts";

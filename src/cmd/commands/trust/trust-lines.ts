@@ -1,10 +1,10 @@
-import { durationOf } from "../../../core/intent/kinds/fields.ts";
 import { trustPath } from "../../../core/intent/trust/trust-file.ts";
 import type { Problem } from "../../../core/model/intent.ts";
 import type { Trust } from "../../../core/model/trust.ts";
 import {
   type Digest,
   type DurationMs,
+  durationOf,
   type Instant,
   instantOf,
   instantText,

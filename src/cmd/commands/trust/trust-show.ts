@@ -1,8 +1,7 @@
 import { readTrust, type TrustReading, trustPath } from "../../../core/intent/trust/trust-file.ts";
 import type { Json } from "../../../core/model/json.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
 import type { TrustRecord } from "../../../core/model/trust.ts";
-import type { Commit } from "../../../core/model/value.ts";
+import { type Commit, oneLine } from "../../../core/model/value.ts";
 import { type ShownTrust, signersOf, trustLines, trustValue } from "../../../core/report/trust-text.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";
 import { readStateBranch } from "../../../shell/reconcile/state.ts";

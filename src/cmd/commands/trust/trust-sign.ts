@@ -1,6 +1,6 @@
 import { trustPath } from "../../../core/intent/trust/trust-file.ts";
-import { oneLine } from "../../../core/model/one-line.ts";
 import type { Trust } from "../../../core/model/trust.ts";
+import { oneLine } from "../../../core/model/value.ts";
 import {
   mayTrustSign,
   nextTrustVerdict,

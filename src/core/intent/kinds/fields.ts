@@ -1,19 +1,5 @@
 import type { CountOrPercent } from "../../model/placement.ts";
-import type { DurationMs } from "../../model/value.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
-
-const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
-
-/** The longest duration that Go, and so a hub, can read: 292 years. */
-const longest = 9_223_372_036_854;
-
-/** A Go duration such as `90s` or `1h30m`, down to milliseconds; null for any other text, and for 0 or less. */
-export function durationOf(text: string): DurationMs | null {
-  if (!/^(?:\d{1,9}(?:\.\d{1,9})?(?:h|ms|m|s))+$/.test(text)) return null;
-  let total = 0;
-  for (const [, count, unit] of text.matchAll(/([\d.]+)(h|ms|m|s)/g)) total += Number(count) * (units[unit ?? ""] ?? 0);
-  return total >= 1 && total <= longest ? (Math.round(total) as DurationMs) : null;
-}
 
 /**
  * `3` or `"25%"` as a value; null for anything else (`intent/README.md#v-pl-63` … `#v-pl-65`, `yaml/README.md#b-72`).

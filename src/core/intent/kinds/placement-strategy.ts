@@ -1,9 +1,9 @@
 import type { Strategy as WrittenStrategy } from "#schemas/cluster-resource-placement";
 import { deleteAdoptedAnnotation, progressDeadlineAnnotation } from "../../model/names.ts";
 import type { ApplyStrategy, CountOrPercent, Placement, RollingUpdate } from "../../model/placement.ts";
-import { minutes, seconds } from "../../model/value.ts";
+import { durationOf, minutes, seconds } from "../../model/value.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
-import { countOrPercent, countOrPercentProblems, durationOf, notSupportedYet } from "./fields.ts";
+import { countOrPercent, countOrPercentProblems, notSupportedYet } from "./fields.ts";
 import { annotationProblems } from "./metadata.ts";
 
 type WrittenApplyStrategy = NonNullable<WrittenStrategy["applyStrategy"]>;

@@ -7,11 +7,12 @@ import schema from "../../../../schemas/cluster-staged-update-strategy.json" wit
 import type { Scope } from "../../model/manifest.ts";
 import { maxFailuresAnnotation, placementGroup } from "../../model/names.ts";
 import type { CountOrPercent } from "../../model/placement.ts";
-import { type Stage, type StageTask, strategyKey, type UpdateStrategy } from "../../model/update-run.ts";
-import type { DurationMs } from "../../model/value.ts";
+import type { StageTask, TaskSide } from "../../model/stage-task.ts";
+import { type Stage, strategyKey, type UpdateStrategy } from "../../model/update-run.ts";
+import { taskKinds, taskType } from "../../rollout/tasks/tasks.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath, warning } from "../../yaml/problems.ts";
-import { countOrPercent, durationOf, repeatedIndices } from "./fields.ts";
+import { countOrPercent, repeatedIndices } from "./fields.ts";
 import { type ContentOf, everythingMayChange, type ReadKind, selectsNothing } from "./kind.ts";
 import { commonProblems, isQualifiedName, labelSelectorProblems, malformedProblem } from "./metadata.ts";
 
@@ -62,24 +63,13 @@ function stageOf(written: WrittenStage, maxFailures: CountOrPercent): Stage {
   };
 }
 
-function taskOf({ type, waitTime = "" }: WrittenTask): StageTask {
-  switch (type) {
-    case "Approval":
-      return { kind: "Approval" };
-    case "TimedWait":
-      return { kind: "TimedWait", wait: waitOf(waitTime) ?? (0 as DurationMs) };
-  }
-}
+const taskOf = (written: WrittenTask): StageTask => taskType(written.type).task(written);
 
 /** `3` or `"25%"`, from 1 on; null for anything else (`intent/README.md#v-us-04`, `#v-us-05`). */
 function concurrencyOf(written: number | string): CountOrPercent | null {
   const value = countOrPercent(written);
   return value === null || ("count" in value ? value.count : value.percent) === 0 ? null : value;
 }
-
-/** `1h30m` or `1.5h`, above zero; null for anything else (`intent/README.md#v-us-13`, `#v-us-15`). */
-const waitOf = (written: string): DurationMs | null =>
-  /^(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[smh])+$/.test(written) ? durationOf(written) : null;
 
 /** How many clusters of a stage may fail; null when the text is neither a number nor a percentage. */
 interface FailureLimit {
@@ -134,10 +124,10 @@ function stageProblems(stage: WrittenStage, at: JsonPath): FieldProblems {
     );
   return [
     ...problems,
-    ...beforeStageTasks.flatMap((it, i) => beforeProblems(it, [...at, "beforeStageTasks", i])),
-    ...afterStageTasks.flatMap((it, i) => afterProblems(it, [...at, "afterStageTasks", i])),
+    ...beforeStageTasks.flatMap((it, i) => taskProblems(it, "before", [...at, "beforeStageTasks", i])),
+    ...afterStageTasks.flatMap((it, i) => taskProblems(it, "after", [...at, "afterStageTasks", i])),
     ...repeatedIndices(afterStageTasks, (it) => it.type).map((i) =>
-      error("FLT1313", [...at, "afterStageTasks", i], "another task has this type", "keep one Approval, one TimedWait"),
+      error("FLT1313", [...at, "afterStageTasks", i], "another task has this type", oneOfEach),
     ),
   ];
 }
@@ -153,27 +143,13 @@ const stageName = (name: string, at: JsonPath): FieldProblem =>
     JSON.stringify(name),
   );
 
-function beforeProblems(task: WrittenTask, at: JsonPath): FieldProblems {
-  if (task.type === "Approval") return approvalProblems(task, at);
-  return [
-    error("FLT1313", [...at, "type"], "TimedWait is not allowed before a stage", "put it after the previous stage"),
-  ];
+function taskProblems(task: WrittenTask, side: TaskSide, at: JsonPath): FieldProblems {
+  const type = taskType(task.type);
+  if (type.sides.includes(side)) return type.problems(task, at);
+  return [error("FLT1313", [...at, "type"], `${task.type} is not allowed ${side} a stage`, type.otherwise)];
 }
 
-function afterProblems(task: WrittenTask, at: JsonPath): FieldProblems {
-  if (task.type === "Approval") return approvalProblems(task, at);
-  const { waitTime } = task;
-  const path: JsonPath = [...at, "waitTime"];
-  if (waitTime === undefined) return [error("FLT1300", path, "is required for a TimedWait", "write 30m or 1h30m")];
-  if (waitOf(waitTime) !== null) return [];
-  const fix = "write hours, minutes and seconds, such as 30m or 1h30m";
-  return [error("FLT1312", path, "is not a duration above zero", fix, JSON.stringify(waitTime))];
-}
-
-const approvalProblems = ({ waitTime }: WrittenTask, at: JsonPath): FieldProblems =>
-  waitTime === undefined
-    ? []
-    : [error("FLT1313", [...at, "waitTime"], "does not go with an Approval", "remove it, or use a TimedWait")];
+const oneOfEach = `keep one ${[...taskKinds].sort().join(", one ")}`;
 
 /** Every entry has to name a stage, once, with a limit that is understood: otherwise there would be no limit. */
 function failureProblems(text: string, stages: readonly WrittenStage[]): FieldProblems {

@@ -8,12 +8,11 @@ import type {
 import type { Problem } from "../../model/intent.ts";
 import { digestOfText, isObject } from "../../model/json.ts";
 import type { ApprovalRule, Principal, ProtectedTarget, Trust } from "../../model/trust.ts";
-import { compareText, type Digest, type DurationMs, type Instant, instantOf } from "../../model/value.ts";
+import { compareText, type Digest, type DurationMs, durationOf, type Instant, instantOf } from "../../model/value.ts";
 import { readYaml } from "../../yaml/kyaml.ts";
 import { fileWideProblem, locateDocument, type ParsedValue } from "../../yaml/locate.ts";
 import { error, type FieldProblem, isError, type LocatedProblem } from "../../yaml/problems.ts";
 import { positionsIn, slicesOf, type TextSlice } from "../../yaml/text.ts";
-import { durationOf } from "../kinds/fields.ts";
 import { metadataProblems } from "../kinds/metadata.ts";
 import { checkSchema } from "../kinds/schema-check.ts";
 import { parseOpenPgpKey } from "./openpgp-key.ts";

@@ -4,10 +4,10 @@ import type {
   Target as WrittenTarget,
   Trust as WrittenTrust,
 } from "#schemas/trust";
-import { instantOf } from "../../model/value.ts";
+import { durationOf, instantOf } from "../../model/value.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
-import { durationOf, repeatedIndices, repeatedProblems } from "../kinds/fields.ts";
+import { repeatedIndices, repeatedProblems } from "../kinds/fields.ts";
 import { openPgpSubkeys, parseOpenPgpKey } from "./openpgp-key.ts";
 import { type KeyResult, parseSshKey } from "./ssh-key.ts";
 

@@ -34,7 +34,7 @@ export function gateRequestsOf(run: RunRecord): readonly GateApprovalRequest[] {
   if (plan === null) return [];
   return plan.stages.flatMap((stage, at) =>
     (["before", "after"] as const).flatMap((when): readonly GateApprovalRequest[] => {
-      const request = run.stages[at]?.[when] ?? null;
+      const request = run.stages[at]?.[when].Approval ?? null;
       return request === null ? [] : [{ kind: "gate", run, plan, stage, when, request }];
     }),
   );

@@ -12,7 +12,7 @@ import {
   type Instant,
   later,
 } from "../../model/value.ts";
-import { commentLine } from "../../rollout/run-gates.ts";
+import { commentLine } from "../../rollout/tasks/approval.ts";
 import { protectionAge, rulesFor, targetsReached } from "../../trust/protected.ts";
 import { authorsOfChange } from "../authors/authors.ts";
 import { rolledOutOn } from "../authors/baseline.ts";

@@ -6,8 +6,8 @@ import { remembered } from "../../model/memo.ts";
 import type { Request } from "../../model/trust.ts";
 import type { RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName, Digest } from "../../model/value.ts";
-import { requestDigest } from "../../rollout/run-gates.ts";
 import { planRoot } from "../../rollout/run-plan.ts";
+import { requestDigest } from "../../rollout/tasks/approval.ts";
 
 /** The parts of a request besides its content: rules, authors of the change, nonce. */
 type RequestTerms = Pick<Request, "nonce" | "rules" | "authors">;

@@ -1,10 +1,11 @@
 import type { PlacementRecord } from "../../model/ledger.ts";
 import type { VersionedId } from "../../model/manifest.ts";
+import type { Gate } from "../../model/stage-task.ts";
 import type { GateAnswer, ProtectedTarget, Trust } from "../../model/trust.ts";
-import type { Gate, PlannedStage, RunPlan, RunRecord } from "../../model/update-run.ts";
+import type { PlannedStage, RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { DurationMs } from "../../model/value.ts";
-import type { RequestRules, RunContext } from "../../rollout/run-context.ts";
-import { requestDigest } from "../../rollout/run-gates.ts";
+import type { RunContext } from "../../rollout/run-context.ts";
+import { type RequestRules, requestDigest } from "../../rollout/tasks/approval.ts";
 import { type RequestSubject, rulesFor } from "../../trust/protected.ts";
 import { answerTo } from "../approval/consent.ts";
 import { nonceOf } from "../approval/nonce.ts";
@@ -121,7 +122,7 @@ const anything: VersionedId = { group: "", version: "", kind: "", namespace: nul
 export function holdOn({ stages }: RunRecord, { consent: { record } }: PlanContext): string | null {
   if (record === null) return null;
   const approvals = stages
-    .flatMap(({ before, after }) => [before?.approval, after?.approval])
+    .flatMap(({ before, after }) => [before.Approval?.approval, after.Approval?.approval])
     .flatMap((it) => it ?? []);
   const last = approvals.reduce(
     (found, it) => (found === null || it.at >= found.at ? it : found),

@@ -90,7 +90,7 @@ export function proposeRun(
   for (const [at, stage] of plan.stages.entries()) {
     const progress = stages[at];
     if (progress?.endedAt != null) continue;
-    const gate = { hasApprovalTask: hasApprovalTask(stage), request: progress?.before ?? null };
+    const gate = { hasApprovalTask: hasApprovalTask(stage), request: progress?.before.Approval ?? null };
     for (const planned of stage.clusters) {
       const binding = record.bindings.get(planned.cluster);
       const isOver = (progress?.clusters.get(planned.cluster)?.end ?? null) !== null;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { durationOf } from "../../../../src/core/intent/kinds/fields.ts";
 import type { Placement } from "../../../../src/core/model/placement.ts";
+import { durationOf } from "../../../../src/core/model/value.ts";
 import { codesOf, placement, problemsOf, read } from "../reading.ts";
 
 function placementIn(text: string): Omit<Placement, "source"> | null {

@@ -34,7 +34,7 @@ const endOf = (world: World) => ({
   ),
   gates: [...world.head.runs.values()].flatMap(({ key, end, stages }) => [
     `${key}: ${end?.kind ?? "goes on"}`,
-    ...stages.map(({ before }) => before?.approval?.by.map((it) => it.principal).join() ?? "unasked"),
+    ...stages.map(({ before }) => before.Approval?.approval?.by.map((it) => it.principal).join() ?? "unasked"),
   ]),
   change: [...world.head.placements.values()].map((it) => it.change),
 });

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { runKey } from "../../../../src/core/model/update-run.ts";
 import { type Digest, later, minutes } from "../../../../src/core/model/value.ts";
+import { requested } from "../../../gate.ts";
 import { keyOf, overrideOf, strategyOf } from "../../../intent.ts";
 import { World } from "../../../world.ts";
 import {
@@ -157,7 +158,10 @@ test("T-21: a request that somebody forged on the state branch is opened by no a
   settle(world);
   const before = world.head;
   const second = recordOf(world, "second");
-  const stages = second.stages.map((it) => ({ ...it, before: it.before === null ? null : { ...it.before, digest } }));
+  const stages = second.stages.map((it) => ({
+    ...it,
+    before: requested(it.before.Approval && { ...it.before.Approval, digest }),
+  }));
   world.head = { ...before, runs: new Map([...before.runs, [second.key, { ...second, stages }]]) };
   expect(settle(world).join()).toMatch(
     /names another request here than this run makes; create the run again, and verify/,

@@ -189,7 +189,8 @@ export class TrustStorm {
   private *open(): Generator<Request> {
     for (const { end, stages } of this.ledger.runs.values())
       for (const { before, after } of stages)
-        for (const gate of [before, after]) if (gate !== null && gate.approval === null && end === null) yield gate;
+        for (const gate of [before.Approval, after.Approval])
+          if (gate !== null && gate.approval === null && end === null) yield gate;
     for (const { change } of this.ledger.placements.values())
       if (change?.request?.approval === null) yield change.request;
   }
@@ -287,7 +288,7 @@ export class TrustStorm {
 
 const gatesIn = ({ runs }: Ledger): readonly Approval[] =>
   [...runs.values()].flatMap(({ stages }) =>
-    stages.flatMap((it) => [it.before?.approval ?? [], it.after?.approval ?? []].flat()),
+    stages.flatMap((it) => [it.before.Approval?.approval ?? [], it.after.Approval?.approval ?? []].flat()),
   );
 const changesIn = ({ placements }: Ledger): readonly Approval[] =>
   [...placements.values()].flatMap((it) => it.change?.request?.approval ?? []);

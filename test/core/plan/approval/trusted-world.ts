@@ -1,7 +1,8 @@
 // A fleet in which people approve by signature: who they are, what they push, and what a pass says of it.
 import type { CommitFact, SignatureFact } from "../../../../src/core/model/commit.ts";
+import type { Gate } from "../../../../src/core/model/stage-task.ts";
 import type { ApprovalFile, ApprovalRule, Request, Trust } from "../../../../src/core/model/trust.ts";
-import { type Gate, type RunRecord, runKey } from "../../../../src/core/model/update-run.ts";
+import { type RunRecord, runKey } from "../../../../src/core/model/update-run.ts";
 import {
   type BlobId,
   type ClusterName,
@@ -83,7 +84,7 @@ export const recordOf = (world: World, name: string): RunRecord => {
 };
 
 export function gateOf(world: World, name: string, stage: number, when: "before" | "after" = "before"): Gate {
-  const gate = recordOf(world, name).stages[stage]?.[when];
+  const gate = recordOf(world, name).stages[stage]?.[when].Approval;
   if (gate == null) throw new Error(`nobody is asked ${when} stage ${stage} of ${name}`);
   return gate;
 }

@@ -37,7 +37,9 @@ export function grant(world: World, who = "ann"): void {
   for (let round = 0; round < 5; round++) {
     settle(world);
     const changes = [...world.head.placements.values()].flatMap(({ change }) => change?.request ?? []);
-    const gates = [...world.head.runs.values()].flatMap(({ stages }) => stages.flatMap((it) => it.before ?? []));
+    const gates = [...world.head.runs.values()].flatMap(({ stages }) =>
+      stages.flatMap((it) => it.before.Approval ?? []),
+    );
     const waiting = [...gates, ...changes].filter((it) => it.approval === null);
     if (waiting.length === 0) return;
     for (const { digest } of waiting) answer(world, who, digest);

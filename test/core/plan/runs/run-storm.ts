@@ -104,7 +104,7 @@ export class RunStorm {
   private *open() {
     for (const [key, { stages: progress }] of this.ledger.runs)
       for (const [at, it] of progress.entries())
-        for (const gate of [it.before, it.after])
+        for (const gate of [it.before.Approval, it.after.Approval])
           if (gate !== null && gate.approval === null) yield { digest: gate.digest, name: `${key}/${at}` };
   }
 

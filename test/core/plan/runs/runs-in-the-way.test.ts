@@ -185,7 +185,7 @@ test("where nobody signs, an approval that answers nothing is answered all the s
   } as const;
   world.commit(() => world.approvals.push({ ...file, path: "approvals/stray.yaml" }));
   expect(settle(world).join()).toMatch(/FLT1201: approvals\/stray\.yaml answers no request that is open/);
-  const asked = runIn(world, "first").stages[1]?.before?.digest ?? expect.fail("nobody is asked");
+  const asked = runIn(world, "first").stages[1]?.before.Approval?.digest ?? expect.fail("nobody is asked");
   world.commit(() => world.approvals.splice(0, 1, { ...file, path: "approvals/first.yaml", digest: asked }));
   expect(settle(world).join()).not.toMatch(/FLT1201/);
   expect(endOf(world, "first")).toBe("succeeded");
