@@ -5,7 +5,6 @@ import type { LabelRequirement, LabelSelector } from "../model/value.ts";
 import {
   at,
   converted,
-  decodedOnce,
   type Field,
   group,
   listOf,
@@ -15,7 +14,7 @@ import {
   optional,
   or,
 } from "./codec/codec.ts";
-import { boolean, choice, clusterName, labels, number, string } from "./codec/scalars.ts";
+import { boolean, choice, clusterName, decodedOnce, labels, number, string } from "./codec/scalars.ts";
 
 // KubeFleet's and Kubernetes' types that several files have: `ledger/README.md#the-state-branch`.
 

@@ -7,7 +7,6 @@ import {
   type Codec,
   type Draft,
   derived,
-  embedded,
   type Field,
   group,
   type Members,
@@ -16,7 +15,7 @@ import {
   reportProblem,
   unlessEmpty,
 } from "./codec/codec.ts";
-import { jsonObject, labelsIfAny, string } from "./codec/scalars.ts";
+import { embedded, jsonObject, labelsIfAny, string } from "./codec/scalars.ts";
 
 /** KubeFleet's own labels and annotations on what it records: `intent/README.md#names-that-are-contract`. */
 export const fleetKey = {

@@ -269,46 +269,6 @@ export const mapOf = <K extends string, V>(value: Codec<V>): Codec<ReadonlyMap<K
   },
 });
 
-/** JSON in one text, for an annotation. */
-export const embedded = <T, W = T>({ write, read }: Codec<T, W>): Codec<T, W> => ({
-  write(value) {
-    const json = write(value);
-    return json === undefined ? undefined : JSON.stringify(json);
-  },
-  read(json, key, context) {
-    if (json === null) return read(null, key, context);
-    return read(
-      typeof json === "string" ? parsed(json, key, context) : reportProblem(context, key, "is not a string", null),
-      key,
-      context,
-    );
-  },
-});
-
-function parsed(text: string, key: string, context: ReadContext): Json {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return reportProblem(context, key, "is not JSON", null);
-  }
-}
-
-/** A thousand objects say the same: their value is decoded once, and kept as one. */
-export function decodedOnce<T extends object, W = T>({ write, read }: Codec<T, W>): Codec<T, W> {
-  const known = new WeakMap<object, T>();
-  return {
-    write,
-    read(json, key, context) {
-      if (typeof json !== "object" || json === null) return read(json, key, context);
-      const before = known.get(json);
-      if (before !== undefined) return before;
-      const value = read(json, key, context);
-      if (context.problem === null) known.set(json, value);
-      return value;
-    },
-  };
-}
-
 /** A text that is one of `choices`; the first of them stands in for any other. */
 export const oneOf = <T extends string>(choices: readonly T[]): Codec<T> => ({
   write: (value) => value,

@@ -1,8 +1,8 @@
 import type { Condition } from "../../model/condition.ts";
 import { isObject, type Json, type JsonObject, listAt, member } from "../../model/json.ts";
 import type { Instant } from "../../model/value.ts";
-import { at, decodedOnce, listOf, object, type ReadContext, reportProblem, unlessEmpty } from "./codec.ts";
-import { choice, instant, integer, string } from "./scalars.ts";
+import { at, listOf, object, type ReadContext, reportProblem, unlessEmpty } from "./codec.ts";
+import { choice, decodedOnce, instant, integer, string } from "./scalars.ts";
 
 /** Kubernetes' `metav1.Condition`. */
 const condition = object<Condition>({

@@ -14,7 +14,7 @@ import {
   type Labels,
   type Sequence,
 } from "../../model/value.ts";
-import { type Codec, converted, oneOf, reportProblem } from "./codec.ts";
+import { type Codec, converted, oneOf, type ReadContext, reportProblem } from "./codec.ts";
 
 export const string: Codec<string> = {
   write: (value) => value,
@@ -151,3 +151,43 @@ export const jsonObject: Codec<JsonObject> = {
 
 /** `group/Kind/namespace/name`. */
 export const objectId: Codec<ObjectId> = converted(stringOf<ObjectKey>(), objectKey, objectIdOf);
+
+/** JSON in one text, for an annotation. */
+export const embedded = <T, W = T>({ write, read }: Codec<T, W>): Codec<T, W> => ({
+  write(value) {
+    const json = write(value);
+    return json === undefined ? undefined : JSON.stringify(json);
+  },
+  read(json, key, context) {
+    if (json === null) return read(null, key, context);
+    return read(
+      typeof json === "string" ? parsed(json, key, context) : reportProblem(context, key, "is not a string", null),
+      key,
+      context,
+    );
+  },
+});
+
+function parsed(text: string, key: string, context: ReadContext): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return reportProblem(context, key, "is not JSON", null);
+  }
+}
+
+/** A thousand objects say the same: their value is decoded once, and kept as one. */
+export function decodedOnce<T extends object, W = T>({ write, read }: Codec<T, W>): Codec<T, W> {
+  const known = new WeakMap<object, T>();
+  return {
+    write,
+    read(json, key, context) {
+      if (typeof json !== "object" || json === null) return read(json, key, context);
+      const before = known.get(json);
+      if (before !== undefined) return before;
+      const value = read(json, key, context);
+      if (context.problem === null) known.set(json, value);
+      return value;
+    },
+  };
+}

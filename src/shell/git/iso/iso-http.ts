@@ -1,4 +1,7 @@
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from "isomorphic-git";
+import { Fault } from "../../reconcile/fault.ts";
+import { redact } from "../model/address.ts";
+import { faultFromHttpStatus, repositoryFault } from "../model/repository-fault.ts";
 
 /** Largest answer that is taken: isomorphic-git holds a pack in memory as a whole. */
 const answerLimit = 512 << 20;
@@ -72,4 +75,40 @@ function reasonOf(error: unknown, deadlineMs: number): string {
   const inner = error.cause instanceof Error ? error.cause : error;
   const code = (inner as NodeJS.ErrnoException).code;
   return code === undefined ? `the connection broke: ${inner.message}` : `the connection failed: ${code}`;
+}
+
+/** What a failure of isomorphic-git's, or under it, amounts to; `secrets` never show. */
+export function isoFault(error: unknown, during: string, secrets: readonly string[]): Fault {
+  if (error instanceof Fault) return error;
+  const message = redact(error instanceof Error ? error.message : String(error), secrets);
+  const more = { cause: error };
+  if (error instanceof ConnectionLost) return repositoryFault("RepositoryUnreachable", during, message, more);
+  switch (codeOf(error)) {
+    case "HttpError": {
+      const { statusCode, response } = (error as { data: { statusCode: number; response?: unknown } }).data;
+      const text = typeof response === "string" ? redact(response.slice(0, 500).trim(), secrets) : "";
+      return faultFromHttpStatus(during, statusCode, text);
+    }
+    case "SmartHttpError":
+      return repositoryFault("RepositoryNotFound", during, "what answers there is no git server", more);
+    case "GitPushError":
+    case "PushRejectedError":
+    case "UserCanceledError":
+      return repositoryFault("RepositoryRefused", during, message, more);
+    case "UnsafeFilepathError":
+      return repositoryFault("RepositoryUnsupported", during, message, {
+        fix: "rename that file, or install git: isomorphic-git takes no such name",
+        cause: error,
+      });
+    case undefined:
+      return repositoryFault("RepositoryUnreachable", during, message, more);
+    default:
+      return repositoryFault("RepositoryCorrupt", during, message, more);
+  }
+}
+
+/** isomorphic-git's errors carry a code that ends in `Error`; what Node throws carries others. */
+export function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : undefined;
 }

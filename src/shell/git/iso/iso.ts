@@ -18,9 +18,9 @@ import type {
 import { cacheNameOf, exchangeDeadlineMs, type HttpAddress, type RemoteOptions, redact } from "../model/address.ts";
 import { type Branches, branchNamesOf, refOf, trackingRef } from "../model/branch.ts";
 import { identityLine, type SignCommit, signedCommit } from "../model/commits.ts";
-import { faultFromHttpStatus, repositoryFault } from "../model/repository-fault.ts";
+import { repositoryFault } from "../model/repository-fault.ts";
 import { isoDescends, isoHistory, isoLineage } from "./iso-history.ts";
-import { ConnectionLost, isoHttp } from "./iso-http.ts";
+import { codeOf, isoFault, isoHttp } from "./iso-http.ts";
 import { changesBetween, type IsoStore, listFiles, writeTrees } from "./iso-tree.ts";
 import { type ClaimedFolder, claimFolder, atomicFiles as fs } from "./mirror-folder.ts";
 
@@ -240,7 +240,7 @@ class IsoRepository implements Repository {
     const { state } = await this.heads();
     if (state !== parent) return state !== null && this.descends(state, commit);
     const during = `pushing to ${this.name}`;
-    const fault = this.#faultOf(failed.error, during);
+    const fault = isoFault(failed.error, during, this.#address.secrets);
     if (fault.code !== "RepositoryRefused" || failed.said.length === 0) throw fault;
     const message = redact([...failed.said, fault.message].join("\n"), this.#address.secrets);
     throw repositoryFault("RepositoryRefused", during, message, { cause: failed.error });
@@ -256,36 +256,7 @@ class IsoRepository implements Repository {
       return await work();
     } catch (error) {
       if (error instanceof Defect) throw error;
-      throw this.#faultOf(error, during);
-    }
-  }
-
-  #faultOf(error: unknown, during: string): Fault {
-    if (error instanceof Fault) return error;
-    const message = redact(error instanceof Error ? error.message : String(error), this.#address.secrets);
-    const more = { cause: error };
-    if (error instanceof ConnectionLost) return repositoryFault("RepositoryUnreachable", during, message, more);
-    switch (codeOf(error)) {
-      case "HttpError": {
-        const { statusCode, response } = (error as { data: { statusCode: number; response?: unknown } }).data;
-        const text = typeof response === "string" ? redact(response.slice(0, 500).trim(), this.#address.secrets) : "";
-        return faultFromHttpStatus(during, statusCode, text);
-      }
-      case "SmartHttpError":
-        return repositoryFault("RepositoryNotFound", during, "what answers there is no git server", more);
-      case "GitPushError":
-      case "PushRejectedError":
-      case "UserCanceledError":
-        return repositoryFault("RepositoryRefused", during, message, more);
-      case "UnsafeFilepathError":
-        return repositoryFault("RepositoryUnsupported", during, message, {
-          fix: "rename that file, or install git: isomorphic-git takes no such name",
-          cause: error,
-        });
-      case undefined:
-        return repositoryFault("RepositoryUnreachable", during, message, more);
-      default:
-        return repositoryFault("RepositoryCorrupt", during, message, more);
+      throw isoFault(error, during, this.#address.secrets);
     }
   }
 }
@@ -294,10 +265,4 @@ interface FailedPush {
   readonly error: unknown;
   /** The server's words, hooks' included. */
   readonly said: readonly string[];
-}
-
-/** isomorphic-git's errors carry a code that ends in `Error`; what Node throws carries others. */
-function codeOf(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" ? code : undefined;
 }

@@ -9,7 +9,7 @@ import {
 } from "../../../core/model/json.ts";
 import { parseBoundedJson } from "./bounded-json.ts";
 import { type Limiter, limiter, socketsPerMember } from "./concurrency.ts";
-import type { Access, AccessFailure, Connection } from "./connection.ts";
+import { type Access, authorized, type Connection } from "./connection.ts";
 import { listPages } from "./list-pages.ts";
 import { MemberUnreachable } from "./member-unreachable.ts";
 import {
@@ -197,48 +197,6 @@ const isConnectionReset = (error: unknown): boolean =>
   error instanceof MemberUnreachable &&
   isObject(error.cause) &&
   ["ECONNRESET", "EPIPE"].includes(String(error.cause["code"]));
-
-/** One exchange with our credentials, which are renewed once if the member rejects them (401, or a failed TLS handshake). */
-async function authorized<T extends WireResponse | StreamingResponse>(
-  connection: Connection,
-  signal: AbortSignal | null,
-  send: (access: Access) => Promise<T>,
-): Promise<T> {
-  const used = await inTime(connection.access(), signal);
-  const first = await send(used).catch((error: unknown) => {
-    if (!isHandshake(error)) throw error;
-    return error;
-  });
-  const refusal: AccessFailure | null =
-    first instanceof MemberUnreachable ? "handshake" : isUnauthorized(first) ? "credentials" : null;
-  if (refusal === null) return first as T;
-  const access = await inTime(connection.renewed(used, refusal), signal);
-  if (access === used && first instanceof MemberUnreachable) throw first;
-  const second = access === used ? (first as T) : await send(access);
-  if (isUnauthorized(second))
-    throw new MemberUnreachable("Unauthorized", "unauthorized (401): the credentials of its context are not accepted");
-  return second;
-}
-
-const isUnauthorized = (answer: WireResponse | StreamingResponse): boolean =>
-  "status" in answer && answer.status === 401;
-
-/** OpenSSL's error codes, and Node's about certificates; an alert of TLS 1.2 is EPROTO. The request was not received. */
-const isHandshake = (error: unknown): error is MemberUnreachable =>
-  error instanceof MemberUnreachable &&
-  isObject(error.cause) &&
-  /^EPROTO$|^ERR_(SSL|TLS|OSSL)_|CERT|SIGNATURE|ISSUER/.test(String(error.cause["code"]));
-
-/** Stops waiting for credentials at the deadline; others that wait for the same plugin go on waiting. */
-function inTime<T>(asked: Promise<T>, signal: AbortSignal | null): Promise<T> {
-  if (signal === null) return asked;
-  return new Promise((resolve, reject) => {
-    const late = (): void => reject(new MemberUnreachable("Unauthorized", "getting its credentials timed out"));
-    if (signal.aborted) late();
-    signal.addEventListener("abort", late, { once: true });
-    asked.then(resolve, reject).finally(() => signal.removeEventListener("abort", late));
-  });
-}
 
 function outgoingOf(
   { connection, deadlines }: Session,

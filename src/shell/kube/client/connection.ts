@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
-import { canonicalJson, type Json } from "../../../core/model/json.ts";
+import { canonicalJson, isObject, type Json } from "../../../core/model/json.ts";
 import { socketsPerMember } from "./concurrency.ts";
 import {
   credentialFailure,
@@ -13,6 +13,7 @@ import {
 } from "./exec-credential.ts";
 import type { ExecRunner } from "./exec-runner.ts";
 import { MemberUnreachable } from "./member-unreachable.ts";
+import type { StreamingResponse, WireResponse } from "./transport.ts";
 
 /** Current access to one member: an agent with CA, client certificate or proxy, and the headers that identify us. */
 export interface Access {
@@ -235,4 +236,46 @@ function agentFor(server: URL, { cluster }: KubeconfigContext, options: https.Re
 function headersOf({ auth, headers }: https.RequestOptions): Readonly<Record<string, string>> {
   const basic = typeof auth === "string" ? { Authorization: `Basic ${Buffer.from(auth).toString("base64")}` } : {};
   return { ...(headers as Record<string, string>), ...basic };
+}
+
+/** One exchange with our credentials, which are renewed once if the member rejects them (401, or a failed TLS handshake). */
+export async function authorized<T extends WireResponse | StreamingResponse>(
+  connection: Connection,
+  signal: AbortSignal | null,
+  send: (access: Access) => Promise<T>,
+): Promise<T> {
+  const used = await inTime(connection.access(), signal);
+  const first = await send(used).catch((error: unknown) => {
+    if (!isHandshake(error)) throw error;
+    return error;
+  });
+  const refusal: AccessFailure | null =
+    first instanceof MemberUnreachable ? "handshake" : isUnauthorized(first) ? "credentials" : null;
+  if (refusal === null) return first as T;
+  const access = await inTime(connection.renewed(used, refusal), signal);
+  if (access === used && first instanceof MemberUnreachable) throw first;
+  const second = access === used ? (first as T) : await send(access);
+  if (isUnauthorized(second))
+    throw new MemberUnreachable("Unauthorized", "unauthorized (401): the credentials of its context are not accepted");
+  return second;
+}
+
+const isUnauthorized = (answer: WireResponse | StreamingResponse): boolean =>
+  "status" in answer && answer.status === 401;
+
+/** OpenSSL's error codes, and Node's about certificates; an alert of TLS 1.2 is EPROTO. The request was not received. */
+const isHandshake = (error: unknown): error is MemberUnreachable =>
+  error instanceof MemberUnreachable &&
+  isObject(error.cause) &&
+  /^EPROTO$|^ERR_(SSL|TLS|OSSL)_|CERT|SIGNATURE|ISSUER/.test(String(error.cause["code"]));
+
+/** Stops waiting for credentials at the deadline; others that wait for the same plugin go on waiting. */
+function inTime<T>(asked: Promise<T>, signal: AbortSignal | null): Promise<T> {
+  if (signal === null) return asked;
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new MemberUnreachable("Unauthorized", "getting its credentials timed out"));
+    if (signal.aborted) late();
+    signal.addEventListener("abort", late, { once: true });
+    asked.then(resolve, reject).finally(() => signal.removeEventListener("abort", late));
+  });
 }
