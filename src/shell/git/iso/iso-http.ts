@@ -7,7 +7,7 @@ import { faultFromHttpStatus, repositoryFault } from "../model/repository-fault.
 const answerLimit = 512 << 20;
 
 /** Thrown into isomorphic-git, and found again at the border: what the connection did, in our words. */
-export class ConnectionLost extends Error {}
+class ConnectionLost extends Error {}
 
 /**
  * HTTP with a deadline and a bound on answers (`git/README.md#libraries`). `authorization` goes with the first request,

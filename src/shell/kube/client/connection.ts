@@ -24,7 +24,7 @@ export interface Access {
 }
 
 /** Why an access failed: the member rejects our credentials (401), or the TLS handshake fails. */
-export type AccessFailure = "credentials" | "handshake";
+type AccessFailure = "credentials" | "handshake";
 
 /** How to reach one member: its address and our credentials, which may rotate. */
 export interface Connection {
