@@ -12,8 +12,8 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "approves again beside the file that took the approval back, where nobody signs",
     file: "src/cmd/commands/approvals/approve.ts",
-    find: 'const gone = taken.kind === "taken" ? taken.files : [];',
-    replace: "const gone: readonly AuthoredFile[] = [];",
+    find: 'const files = taken.kind === "taken" ? taken.files : [];',
+    replace: "const files: readonly AuthoredFile[] = [];",
     caughtBy: ["test/cmd/approval-commands.test.ts"],
   },
   {
@@ -446,8 +446,8 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "takes a yes to letting objects go for one to deleting them",
     file: "src/core/plan/approval/change-request.ts",
-    find: "clusters.get(cluster) === digest && sameLeaves(all.get(cluster) ?? [], leaves);",
-    replace: "clusters.get(cluster) === digest && sameLeaves(leaves, leaves) && all !== null;",
+    find: "sameLeaves(change.leaves.get(cluster) ?? [], leaves) &&",
+    replace: "sameLeaves(leaves, leaves) &&",
     caughtBy: ["test/core/plan/approval/attacks-fates.test.ts"],
   },
   {
@@ -516,9 +516,23 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "forgets folders that were read since and are read no more",
+    file: "src/core/plan/authors/read-roots.ts",
+    find: "[roots, ...before].map(",
+    replace: "[roots, ...before.slice(0, 0)].map(",
+    caughtBy: ["test/core/plan/authors/authors.test.ts"],
+  },
+  {
+    breaks: "looks at all roots that ever were at once, so that nobody moved a file from one to another",
+    file: "src/core/plan/authors/changers.ts",
+    find: "[all] : [all, ...each]",
+    replace: "[all] : [all, ...each.slice(0, 0)]",
+    caughtBy: ["test/core/plan/authors/authors.test.ts"],
+  },
+  {
+    breaks: "forgets who had folders read that were not read before and are not now",
     file: "src/core/plan/authors/inputs.ts",
-    find: "const all = [fleet.roots, ...before];",
-    replace: "const all = [fleet.roots, ...before.slice(0, 0)];",
+    find: "passingRoots(roots, update.carried)),",
+    replace: "passingRoots(roots, update.carried).slice(0, 0)),",
     caughtBy: ["test/core/plan/authors/authors.test.ts"],
   },
   {

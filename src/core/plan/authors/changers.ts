@@ -8,7 +8,8 @@ import { type Commit, compareText } from "../../model/value.ts";
 import { reachable } from "./ancestry.ts";
 import type { DormantInput } from "./dormant-inputs.ts";
 import { dropsParentChanges } from "./dropped-by-merge.ts";
-import { type Inputs, isUnder } from "./inputs.ts";
+import type { Inputs } from "./inputs.ts";
+import { isUnder, type Roots } from "./read-roots.ts";
 
 /** Which commits are looked at. */
 interface CommitRange {
@@ -125,40 +126,62 @@ const union = (commits: readonly Commit[], { commits: known }: History): Readonl
   reachable(commits, known, new Set());
 
 /** Whether a commit changed what is read; of a merge, what is in none of its parents. */
-function hasChanged(fact: CommitFact, { inputs, history, moved, over }: ChangeContext): boolean {
+function hasChanged(fact: CommitFact, { inputs, history, views, over }: ChangeContext): boolean {
   for (const [key, places] of documentsOf(fact, history)) {
     if (over.get(key)?.has(fact.commit) === true) continue;
-    const [here, elsewhere] = partition(places, (it) => mayBeRead(it.path, inputs));
-    if (isChanged(here, inputs.read)) return true;
-    if (elsewhere.some((it) => moved.has(`${key} ${it.path}`) && isChanged([it], inputs.read))) return true;
+    for (const { isRead, moved } of views) {
+      const [here, elsewhere] = partition(places, (it) => isRead(it.path));
+      if (isChanged(here, inputs.read)) return true;
+      if (elsewhere.some((it) => moved.has(`${key} ${it.path}`) && isChanged([it], inputs.read))) return true;
+    }
   }
   // A file that cannot be taken apart may have held anything.
   return fact.changes.some(
-    (it) => isOpaque(it, history) && (inputs.paths.has(it.path) || moved.has(`${it.after} ${it.path}`)),
+    (it) =>
+      isOpaque(it, history) &&
+      (inputs.paths.has(it.path) || views.some(({ moved }) => moved.has(`${it.after} ${it.path}`))),
   );
 }
 
 /** Whether anything that is read in the file at a path is another after a commit. */
-const matters = (fact: CommitFact, path: string, { inputs, history }: ChangeContext): boolean =>
-  mayBeRead(path, inputs) &&
+const matters = (fact: CommitFact, path: string, { inputs, history, views }: ChangeContext): boolean =>
+  views.some(({ isRead }) => isRead(path)) &&
   [...documentsOf(fact, history).values()].flat().some((it) => it.path === path && isChanged([it], inputs.read));
 
 interface ChangeContext {
   readonly inputs: Inputs;
   readonly history: History;
-  /** Where documents and files stood before they were moved to where they are read: who wrote them there wrote them. */
-  readonly moved: ReadonlySet<string>;
+  /** What was read since, by the roots of each time: whoever moved a file changed what one of them reads. */
+  readonly views: readonly RootsView[];
   /** By document: the commits that led to what is carried of it. */
   readonly over: ReadonlyMap<ObjectKey, ReadonlySet<Commit>>;
+}
+
+interface RootsView {
+  readonly isRead: (path: string) => boolean;
+  /** Where documents and files stood before they were moved to where they are read: who wrote them there wrote them. */
+  readonly moved: ReadonlySet<string>;
 }
 
 function changeContext(facts: readonly CommitFact[], inputs: Inputs, history: History): ChangeContext {
   return {
     inputs,
     history,
-    moved: movedIn(facts, inputs, history),
+    views: viewsOf(inputs).map((isRead) => ({ isRead, moved: movedIn(facts, { inputs, isRead }, history) })),
     over: commitsBehindCarried(facts, inputs, history),
   };
+}
+
+/** What is read, or was, at any time; and, where roots were changed, what each of them reads. */
+function viewsOf({ roots, paths }: Inputs): readonly RootsView["isRead"][] {
+  const union: Roots = roots.some((it) => it.length === 0) ? [] : roots.flat();
+  const all = (path: string): boolean => mayBeRead(path, union) || (paths.has(path) && !isTrustFile(path));
+  const each = roots.map(
+    (own) =>
+      (path: string): boolean =>
+        mayBeRead(path, own),
+  );
+  return roots.length === 1 ? [all] : [all, ...each];
 }
 
 function partition<T>(all: readonly T[], isFirst: (it: T) => boolean): readonly [readonly T[], readonly T[]] {
@@ -169,11 +192,15 @@ function partition<T>(all: readonly T[], isFirst: (it: T) => boolean): readonly 
  * Where documents and files stood, outside of what is read, before a commit of these moved them in. The content may have been
  * edited there, by others than whoever moved it.
  */
-function movedIn(facts: readonly CommitFact[], inputs: Inputs, history: History): ChangeContext["moved"] {
+function movedIn(
+  facts: readonly CommitFact[],
+  { inputs, isRead }: { readonly inputs: Inputs; readonly isRead: RootsView["isRead"] },
+  history: History,
+): RootsView["moved"] {
   const moved = new Set<string>();
   for (const fact of facts) {
     for (const [key, places] of documentsOf(fact, history)) {
-      const [here, elsewhere] = partition(places, (it) => mayBeRead(it.path, inputs));
+      const [here, elsewhere] = partition(places, (it) => isRead(it.path));
       if (!here.some((it) => it.after.length > 0)) continue;
       for (const it of elsewhere) if (it.after.length === 0) moved.add(`${key} ${it.path}`);
     }
@@ -211,9 +238,9 @@ function commitsBehindCarried(
   return over;
 }
 
-/** Whether what stands at a path may be read: it is, or it was. */
-const mayBeRead = (path: string, { paths, roots }: Inputs): boolean =>
-  !isTrustFile(path) && (isUnder(path, roots) || isFleet(path) || paths.has(path));
+/** Whether what stands at a path is read with these roots. */
+const mayBeRead = (path: string, roots: Roots): boolean =>
+  !isTrustFile(path) && (isUnder(path, roots) || isFleet(path));
 
 const isOpaque = ({ before, after }: PathChange, { documents }: History): boolean =>
   [before, after].some((it) => it !== null && !documents.has(it));

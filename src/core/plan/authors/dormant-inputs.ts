@@ -11,7 +11,8 @@ import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import type { Placement } from "../../model/placement.ts";
 import { selectResources } from "../../render/select.ts";
 import { actingRules, type ClusterContent, ruleDigest } from "./cluster-content.ts";
-import { type ClusterUpdate, isUnder } from "./inputs.ts";
+import type { ClusterUpdate } from "./inputs.ts";
+import { isUnder } from "./read-roots.ts";
 
 /**
  * What a decision reads that the one before did not, although it may have stood there for long: an override that begins

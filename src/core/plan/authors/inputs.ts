@@ -14,6 +14,7 @@ import type { RunRecord } from "../../model/update-run.ts";
 import { type BlobId, type ClusterName, compareText, type Labels, selectorKeys } from "../../model/value.ts";
 import { actingRules, type BindingSubject, type ClusterContent, ruleDigest } from "./cluster-content.ts";
 import { type DecisionScope, decisionScope, overrideSnapshotOf } from "./decision-scope.ts";
+import { isUnder, passingRoots, type Roots, rootsAmong, rootsSince } from "./read-roots.ts";
 
 /**
  * What a decision read: given a document, as it is or as it once was, what of it the decision reads, or would have read
@@ -28,8 +29,8 @@ export interface Inputs {
   readonly paths: ReadonlySet<string>;
   /** Whether a document says what is carried of it: what led there was decided with it, and counts no more. */
   readonly isCarried: (document: PastDocument) => boolean;
-  /** The folders that are read, or were; none: all of them. */
-  readonly roots: readonly string[];
+  /** The roots of today, and all that there were since. */
+  readonly roots: readonly Roots[];
   /** What stands there now, by path. */
   readonly files: ReadonlyMap<string, BlobId>;
 }
@@ -56,28 +57,21 @@ export function inputsOf(update: ClusterUpdate, past: readonly PastDocument[]): 
   const placement = intent.placements.get(record.key);
   const scope = decisionScope(update, past);
   const paths = pathsOf(update);
+  const roots = rootsSince(intent.fleet, past);
   // Nothing of a placement that is gone matters any more but that it went.
   const isGone = placement === undefined && wanted === null;
   const readers: readonly Reader[] = isGone
-    ? [placementReader(update), fleetReader(update, paths)]
+    ? [placementReader(update), fleetReader(update, paths, [])]
     : [
         manifestReader(scope),
         overrideReader(scope),
         clusterReader(update, scope),
         placementReader(update),
-        fleetReader(update, paths),
+        fleetReader(update, paths, passingRoots(roots, update.carried)),
         rolloutReader(update),
       ];
   const { files } = intent;
-  const roots = rootsSince(intent, past);
   return { read: (document) => firstOf(readers, document), isCarried: carriedIn(update), paths, roots, files };
-}
-
-/** Every folder that was read at any time since: what is read no more may have been what somebody was asked about. */
-function rootsSince({ fleet }: BindingSubject["intent"], past: readonly PastDocument[]): Inputs["roots"] {
-  const before = past.flatMap(({ said }) => (said.kind === "fleet" ? [said.fleet.roots] : []));
-  const all = [fleet.roots, ...before];
-  return all.some((it) => it.length === 0) ? [] : [...new Set(all.flat())];
 }
 
 /** A target names the overrides that it was decided by, and the labels; when that was, only their text can tell. */
@@ -223,7 +217,7 @@ function isDropping({ carried, wanted }: ClusterUpdate): boolean {
 }
 
 /** `fleet.yaml`: whether it reads the files that matter, which member the cluster is, and how the scheduler goes about it. */
-function fleetReader(update: ClusterUpdate, paths: ReadonlySet<string>): Reader {
+function fleetReader(update: ClusterUpdate, paths: ReadonlySet<string>, passing: readonly string[]): Reader {
   const { subject, clusters, carried, wanted } = update;
   const { intent, record } = subject;
   const standing = new Set(intent.overrides.map((it) => `${it.namespace ?? ""}/${it.name}`));
@@ -241,15 +235,11 @@ function fleetReader(update: ClusterUpdate, paths: ReadonlySet<string>): Reader 
       unsignedApprovals: __,
       ...rest
     } = said.kind === "fleet" ? said.fleet : defaultFleet;
-    const found = isLost ? [...roots] : [...paths].map((path) => isUnder(path, roots));
+    const found = isLost ? [...roots] : [...[...paths].map((it) => isUnder(it, roots)), ...rootsAmong(passing, roots)];
     const renamed = [...contexts].filter(([name]) => clusters.has(name));
     return [found, json(renamed), isPicked(update) ? profile : null, json(rest)];
   };
 }
-
-/** Whether a path lies in one of the roots; no root means everywhere. */
-export const isUnder = (path: string, roots: readonly string[]): boolean =>
-  roots.length === 0 || roots.some((it) => path.startsWith(`${it}/`));
 
 /** What makes it go, or leave: the run whose gate asks, its strategy, any run where only runs move it, and evictions. */
 function rolloutReader({ subject: { record }, clusters, run, wanted }: ClusterUpdate): Reader {
