@@ -307,7 +307,8 @@ spec:
 });
 
 describe("prune", () => {
-  const record = { name: "web-east", uid: "u", placement: "web" as PlacementKey, cluster: "east" as ClusterName };
+  const subject = { name: "web-east", uid: "u", placement: "web" as PlacementKey, cluster: "east" as ClusterName };
+  const record = { ...subject, found: null };
   const verdict = evictionVerdicts({ kind: "executed", message: "evicted" });
   const conditions = settleConditions([], verdict, at("10:00:00"));
   const text = (kind: string, name: string, spec: string): string =>
@@ -389,7 +390,7 @@ describe("prune", () => {
 const judged = (kind: "executed" | "refused" | "invalid", message: string): Ledger["evictions"] => {
   const conditions = settleConditions([], evictionVerdicts({ kind, message }), at("10:00:00"));
   const its = { name: "web-east", uid: "u", placement: "web" as PlacementKey, cluster: "east" as ClusterName };
-  return new Map([["web-east", { ...its, conditions }]]);
+  return new Map([["web-east", { ...its, found: null, conditions }]]);
 };
 
 describe("a drain that waits", () => {
@@ -526,7 +527,7 @@ describe("evict, drain and uncordon", () => {
       "web is already to be evicted from east: it waits to be processed\n",
     );
     const record = { name: "web-east", uid: "u", placement: "web" as PlacementKey, cluster: "east" as ClusterName };
-    recordState({ ...ledger(), evictions: new Map([["web-east", { ...record, conditions: [] }]]) });
+    recordState({ ...ledger(), evictions: new Map([["web-east", { ...record, found: null, conditions: [] }]]) });
     expect((await flotilla("evict", "web", "east")).out).toContain("  evictions/web-east-2.yaml\n");
     expect((await flotilla("evict", "web", "west")).err).toBe(
       "error: there is no record of web on west; recorded are: east\n",

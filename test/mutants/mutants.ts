@@ -203,10 +203,24 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "keeps deletions waiting for what an eviction would take away once somebody approves it",
+    file: "src/core/plan/placement/result.ts",
+    find: ': cause !== "eviction";',
+    replace: ': cause !== "removal";',
+    caughtBy: ["test/core/plan/approval/attacks-protection.test.ts"],
+  },
+  {
+    breaks: "takes what an eviction changed of a placement at rest for observed",
+    file: "src/core/plan/incremental.ts",
+    find: "if (result.begun.length > 0) return;",
+    replace: "if (result.begun.length > 1_000_000) return;",
+    caughtBy: ["test/core/plan/incremental.test.ts"],
+  },
+  {
     breaks: "takes a deletion for confirmed that nobody confirmed",
     file: "src/core/plan/guard/confirmations.ts",
-    find: "!confirmed && fresh.includes(digest);",
-    replace: "!confirmed && fresh.length >= 0 && digest !== null;",
+    find: "!set.confirmed && !isProtected(set) && fresh.includes(set.digest);",
+    replace: "!set.confirmed && !isProtected(set) && fresh.length >= 0;",
     caughtBy: ["test/core/plan/guard/guard.test.ts"],
   },
   {

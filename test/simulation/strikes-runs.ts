@@ -40,11 +40,11 @@ export function* strikesOnRuns(hub: Hub, commit: Commit, after: Ledger): Generat
     );
   for (const it of before) if (isMidway(it) && !now.some(({ uid }) => uid === it.uid)) yield "run put away midway";
   const known = new Set(evictionsAt(hub, hub.commitAt(commit).parent).map((it) => it.name));
-  for (const { name, placement, isExecuted, message } of evictionsAt(hub, commit)) {
+  for (const { name, placement, isExecuted, found, message } of evictionsAt(hub, commit)) {
     if (known.has(name)) continue;
     const { bindings = new Map() } = after.placements.get(placement as PlacementKey) ?? {};
     if ([...bindings.values()].some((it) => it.target?.sequence === after.sequence)) yield "eviction beside an update";
-    if (isExecuted && message.endsWith("already")) yield "eviction of what leaves already";
+    if (isExecuted && found === "leaving") yield "eviction of what leaves already";
     else if (isExecuted) yield "eviction executed";
     else yield message.includes("available") ? "eviction refused by the budget" : "eviction invalid";
   }

@@ -120,11 +120,8 @@ export const evictedFrom = (
   return new Set(fresh.map((it) => it.cluster).filter(isGoing));
 };
 
-/** Outcomes that share a reason are told apart by their messages alone (`rollout/README.md#evictions`). */
-const isCarriedOut = ({ conditions }: EvictionRecord): boolean =>
-  conditions.some(
-    (it) => it.type === "Executed" && it.status === "True" && !/ is leaving \S+ already$/.test(it.message),
-  );
+const isCarriedOut = ({ found, conditions }: EvictionRecord): boolean =>
+  found === null && conditions.some((it) => it.type === "Executed" && it.status === "True");
 
 /**
  * Untrackable counts as available, as in KubeFleet. A cluster that only reports differences does not

@@ -317,6 +317,7 @@ export const evictionCodec = documentOf<EvictionRecord>(
     uid: inMetadata("uid", string),
     placement: inOwnNamespace("placementName", placementKey),
     cluster: inSpec("clusterName", clusterName),
+    found: inAnnotations(ownKey("eviction-found"), nullable(choice("leaving"))),
     conditions: inStatus("conditions", conditionsIfAny),
   },
 );

@@ -162,6 +162,8 @@ export interface EvictionRecord {
   readonly uid: string;
   readonly placement: PlacementKey;
   readonly cluster: ClusterName;
+  /** It was carried out without taking anything: the placement was leaving the cluster already. Null: it was not so. */
+  readonly found: "leaving" | null;
   /** Valid, and Executed where it was valid. */
   readonly conditions: readonly Condition[];
 }

@@ -74,6 +74,7 @@ test("evictions that were judged go, those that wait stay, and so does one that 
     uid: name,
     placement: "web" as PlacementKey,
     cluster: cluster as ClusterName,
+    found: null,
     conditions: [],
   });
   const evictions = new Map([record("one", "east"), record("two", "west")].map((it) => [it.name, it]));

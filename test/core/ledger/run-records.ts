@@ -65,6 +65,7 @@ export const randomEviction = (random: Random, name: string): EvictionRecord => 
   uid: hex(random, 32),
   placement: placementKey(null, random.pick(["web", "1"])),
   cluster: random.pick(clusterNames) as ClusterName,
+  found: random.pick(["leaving", null]),
   conditions: many(random, 2, () => condition(random)),
 });
 

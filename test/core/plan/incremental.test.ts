@@ -294,6 +294,32 @@ describe("a plan with warm memories is the plan of cold ones where little stands
     expect(differenceOf(plan(again), plan(structuredClone(again)))).toBeNull();
   });
 
+  test("an eviction from a placement at rest: what it takes away is observed anew", () => {
+    const own = world.member("m1").inventory.placements.get(web);
+    const entries = new Map([...(own?.entries ?? [])].filter(([key]) => key !== config));
+    const { inventory } = world.member("m1");
+    // Somebody took an object out of the inventory.
+    if (own !== undefined)
+      world.member("m1").inventory = {
+        ...inventory,
+        placements: new Map([...inventory.placements, [web, { ...own, entries }]]),
+      };
+    const source = { path: "evictions/off.yaml", line: 1, column: 1, document: 0 };
+    world.commit(() => void world.evictions.set("off", { name: "off", placement: web, cluster: m1, source }));
+    const first = world.look();
+    const { ledger } = plan(first);
+    const removed = (it: typeof ledger) =>
+      it.placements
+        .get(web)
+        ?.bindings.get(m1)
+        ?.leaving.map(({ id }) => objectKey(id));
+    expect(removed(ledger)).toContain(config);
+    // The pass after says that it is not there.
+    const next = { ...first, ledger };
+    expect(removed(plan(structuredClone(next)).ledger)).not.toContain(config);
+    expect(differenceOf(plan(next), plan(structuredClone(next)))).toBeNull();
+  });
+
   test("the scheduler's profile changes", () => {
     world.commit(() => {
       world.placements.set(web, placementOf({ name: "web", policy: policyOf("PickFixed", "m1"), options: [] }));

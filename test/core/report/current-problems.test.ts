@@ -17,6 +17,7 @@ const judged = (name: string, kind: "executed" | "refused" | "invalid"): Evictio
   uid: name,
   placement: "web" as PlacementKey,
   cluster: "east" as ClusterName,
+  found: null,
   conditions: settleConditions([], evictionVerdicts({ kind, message: "judged" }), at("10:00:00")),
 });
 

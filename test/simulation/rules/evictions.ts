@@ -41,9 +41,7 @@ function* evictsWithinBudget(page: StateCommit, judge: Judge): Generator<string>
 /** Evictions that a commit carries out: not those that found the placement leaving for another reason. */
 export function executedIn({ commit }: StateCommit, { simulation: { hub } }: Judge): readonly SeenEviction[] {
   const known = new Set(evictionsAt(hub, hub.commitAt(commit).parent).map((it) => it.name));
-  return evictionsAt(hub, commit).filter(
-    (it) => it.isExecuted && !known.has(it.name) && !/ is leaving \S+ already$/.test(it.message),
-  );
+  return evictionsAt(hub, commit).filter((it) => it.isExecuted && !known.has(it.name) && it.found === "");
 }
 
 /** By what its member said last, if it answers or was not asked. */

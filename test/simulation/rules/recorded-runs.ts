@@ -81,6 +81,8 @@ export interface SeenEviction {
   readonly placement: string;
   readonly cluster: string;
   readonly isExecuted: boolean;
+  /** What it found instead of something to take; empty: nothing of that kind. */
+  readonly found: string;
   readonly message: string;
 }
 
@@ -133,6 +135,7 @@ export const evictionsAt = (hub: Hub, commit: Commit | null): readonly SeenEvict
         placement: wordAt(eviction, "spec", "placementName"),
         cluster: wordAt(eviction, "spec", "clusterName"),
         isExecuted: executed !== null && executed["status"] === "True",
+        found: wordAt(eviction, "metadata", "annotations", "flotilla.dev/eviction-found"),
         message: textOf((executed ?? conditionIn(status, "Valid"))?.["message"] ?? null) ?? "",
       };
     }),

@@ -153,6 +153,7 @@ const recordOf = (
   uid: uidOf(ledger, "Eviction", name),
   placement,
   cluster,
+  found: verdict.kind === "executed" && !verdict.evict ? "leaving" : null,
   conditions: settleConditions([], evictionVerdicts(verdict), world.now),
 });
 

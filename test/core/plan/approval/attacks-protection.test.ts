@@ -129,3 +129,37 @@ describe("T-34: every side door asks, waits, and opens to whom it may", () => {
     });
   }
 });
+
+test("an eviction that waits for an approval keeps no other deletion waiting that is called off", () => {
+  const world = standing();
+  const options = ["unavailable=3", "ns=web,extra"];
+  const many = Array.from({ length: 12 }, (_, at) => `extra/many-${at}`);
+  const fill = (): void => {
+    for (const it of many) write(world, objectOf("ConfigMap", it, "zero"));
+  };
+  const empty = (): void => {
+    for (const it of many) world.objects.delete(keyOf("ConfigMap", it));
+  };
+  const held = (): readonly string[] =>
+    world.head.deletions.held.flatMap((it) => it.groups.flatMap(({ clusters }) => clusters));
+  world.commit(() => {
+    write(world, objectOf("Namespace", "extra", "zero"));
+    fill();
+    world.placements.set(web, placementOf({ name: "web", policy: policyOf("PickAll", undefined), options }));
+  }, by("dave"));
+  grant(world, "bob");
+  // More than a commit may delete unasked, and nothing that is protected.
+  world.commit(empty, by("dave"));
+  settle(world);
+  expect(held()).toEqual(["m1", "m2", "m3"]);
+  const source = { path: "evictions/out.yaml", document: 0, line: 1, column: 1 };
+  const out = { name: "out", placement: web, cluster: "m2" as ClusterName, source };
+  world.commit(() => void world.evictions.set("out", out), by("dave"));
+  settle(world);
+  requestOf(world, web);
+  expect(held()).toEqual(["m1", "m2", "m3"]);
+  world.commit(fill, by("dave"));
+  settle(world);
+  requestOf(world, web);
+  expect(held()).toEqual([]);
+});
