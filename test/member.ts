@@ -83,7 +83,7 @@ export class Member {
     return {
       kind: "reached",
       clusterUid,
-      kubernetesVersion: "v1.36.3",
+      properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]),
       inventory,
       objects,
       unlisted: new Set(this.unlisted),

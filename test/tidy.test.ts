@@ -61,7 +61,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "core/apply": ["core/model"],
   "core/status": ["core/model", "core/rollout/tasks"],
   "core/trust": ["core/model"],
-  "core/plan/facts": ["core/model", "core/apply", "core/render"],
+  "core/members": ["core/model"],
+  "core/plan/facts": ["core/model", "core/members", "core/apply", "core/render"],
   "core/plan/moves": [
     "core/model",
     "core/schedule/framework",
@@ -195,6 +196,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "shell/kube/inventory": ["core/model", "shell/kube/client"],
   "shell/kube/watch": [
     "core/model",
+    "core/members",
     "core/apply",
     "core/health",
     ...ports,

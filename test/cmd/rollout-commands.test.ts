@@ -643,7 +643,7 @@ describe("get and describe", () => {
       generation: 1,
       specDigest: "a".repeat(64) as Digest,
       kubeSystemUid: name,
-      kubernetesVersion: "v1.36.3",
+      properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]),
       contactFailure: null,
       conditions: [],
     });

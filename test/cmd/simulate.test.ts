@@ -130,7 +130,7 @@ const freshMember = (name: string): VirtualMember => ({
   seen: {
     kind: "reached",
     clusterUid: `uid-of-${name}`,
-    kubernetesVersion: "v1.36.3",
+    properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]),
     inventory: { fleet: "", epoch: 0 as never, placements: new Map() },
     objects: new Map(),
     unlisted: new Set(),

@@ -4,7 +4,8 @@ import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
 import { digestOf } from "../model/json.ts";
 import type { ClusterRecord, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
-import type { Health, LiveObject, Observation } from "../model/observation.ts";
+import { kubernetesVersionProperty } from "../model/names.ts";
+import { type Health, type LiveObject, noProperties, type Observation } from "../model/observation.ts";
 import type { RenderedManifest, World } from "../model/plan.ts";
 import {
   type ClusterName,
@@ -80,7 +81,7 @@ function reached(known: ClusterRecord | undefined, { name, inputs, placements, o
   return {
     kind: "reached",
     clusterUid: known?.contactFailure?.code === "IdentityChanged" ? `not-${joined}` : joined,
-    kubernetesVersion: known?.kubernetesVersion ?? "unknown",
+    properties: new Map([[kubernetesVersionProperty, "unknown"], ...(known?.properties ?? noProperties)]),
     inventory: { fleet, epoch, placements },
     objects,
     unlisted: new Set(),

@@ -2,10 +2,17 @@ import type { MemberCluster } from "../model/fleet.ts";
 import type { ClusterRecord, ContactFailure, FormerNames, Ledger } from "../model/ledger.ts";
 import { clusterGroup } from "../model/names.ts";
 import { emitYaml } from "../yaml/canonical.ts";
-import { at, distinct, groupIfAt, listOf, nullable, object } from "./codec/codec.ts";
+import { converted, distinct, groupIfAt, listOf, mapOf, nullable, object, unlessEmpty } from "./codec/codec.ts";
 import { conditions } from "./codec/conditions.ts";
 import { choice, clusterName, digest, instant, integer, sequence, string } from "./codec/scalars.ts";
 import { documentOf, inAnnotations, inMetadata, inStatus, ownKey } from "./document.ts";
+
+/** KubeFleet's PropertyValue, without the time of observation: it would be news with every pass. */
+const property = converted(
+  object<{ readonly value: string }>({ value: string }),
+  (value: string) => ({ value }),
+  (it) => it.value,
+);
 
 const troubleKey = ownKey("trouble");
 
@@ -18,8 +25,7 @@ export const clusterCodec = documentOf<ClusterRecord>(
     generation: inMetadata("generation", integer),
     specDigest: inAnnotations(ownKey("spec-digest"), digest),
     kubeSystemUid: inAnnotations(ownKey("kube-system-uid"), nullable(string)),
-    // KubeFleet's name for the property (`intent/README.md#names-that-are-contract`).
-    kubernetesVersion: at(["status", "properties", "k8s.io/k8s-version", "value"], nullable(string)),
+    properties: inStatus("properties", unlessEmpty(mapOf(property))),
     contactFailure: groupIfAt<ContactFailure>(["annotations", troubleKey], {
       code: inAnnotations(
         troubleKey,

@@ -3,7 +3,7 @@ import type { Condition } from "./condition.ts";
 import type { CascadedDeletion, DeletionLedger, ObjectFate } from "./deletion.ts";
 import type { Hold } from "./intent.ts";
 import type { Scope, VersionedId } from "./manifest.ts";
-import type { ContactCode } from "./observation.ts";
+import type { ContactCode, MemberProperties } from "./observation.ts";
 import type { OverrideSnapshot } from "./override.ts";
 import type { EvictionRecord, PlacementPolicy, PlacementSpec } from "./placement.ts";
 import type { AnswerRecord, Request, TrustRecord } from "./trust.ts";
@@ -72,7 +72,8 @@ export interface ClusterRecord {
   readonly specDigest: Digest;
   /** UID of the member's kube-system namespace, recorded when it was first reached; null before. */
   readonly kubeSystemUid: string | null;
-  readonly kubernetesVersion: string | null;
+  /** What was observed of it; what hardly changed since stays as it was (`core/members`). */
+  readonly properties: MemberProperties;
   /** Since when contact fails; null while it answers. Eligibility counts from it (`schedule/README.md#a-48`). */
   readonly contactFailure: ContactFailure | null;
   readonly conditions: readonly Condition[];

@@ -34,6 +34,9 @@ export const maxFailuresAnnotation = `${flotillaGroup}/max-failures`;
 /** KubeFleet's name for the last stage, which removes the placement (`rollout/README.md#the-deletion-stage`). */
 export const deletionStage = `${kubeFleetPrefix}/deleteStage`;
 
+/** KubeFleet's name for the property (`intent/README.md#names-that-are-contract`). */
+export const kubernetesVersionProperty = "k8s.io/k8s-version";
+
 /** Namespace in every member that holds the inventory. */
 export const systemNamespace = "flotilla-system";
 

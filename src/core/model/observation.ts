@@ -8,8 +8,7 @@ export type Observation =
       readonly kind: "reached";
       /** UID of its `kube-system` namespace: identifies the cluster, whatever its address. */
       readonly clusterUid: string;
-      /** `v1.36.3` */
-      readonly kubernetesVersion: string;
+      readonly properties: MemberProperties;
       readonly inventory: Inventory;
       /** Live objects that carry our mark or stand in the inventory, by key. */
       readonly objects: ReadonlyMap<ObjectKey, LiveObject>;
@@ -17,6 +16,12 @@ export type Observation =
       readonly unlisted: ReadonlySet<string>;
     }
   | { readonly kind: "unreachable"; readonly code: ContactCode; readonly message: string };
+
+/** Values of properties by name, in the order of the names. */
+export type MemberProperties = ReadonlyMap<string, string>;
+
+/** Of a member that was never reached. */
+export const noProperties: MemberProperties = new Map();
 
 /** Why a member could not be observed. */
 export type ContactCode =

@@ -2,6 +2,7 @@ import type { Binding } from "../model/binding.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import type { ChangeRequest, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
+import { kubernetesVersionProperty } from "../model/names.ts";
 import { type AnswerRecord, approversText, type TrustRecord } from "../model/trust.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import { extentOf } from "../plan/guard/judge-deletions.ts";
@@ -38,7 +39,7 @@ function* clusterLines(before: Ledger, after: Ledger): Generator<string> {
     const was = before.clusters.get(name);
     if (was === next) continue;
     if (next.kubeSystemUid !== null && (was?.kubeSystemUid ?? null) === null)
-      yield `${name} joined (${next.kubernetesVersion ?? "unknown version"})`;
+      yield `${name} joined (${next.properties.get(kubernetesVersionProperty) ?? "unknown version"})`;
     if (next.contactFailure !== null && was?.contactFailure?.code !== next.contactFailure.code)
       yield `${name} ${next.contactFailure.code}: ${next.contactFailure.message}`;
     if (next.contactFailure === null && was?.contactFailure != null) yield `${name} answers again`;

@@ -3,6 +3,7 @@ import type { CascadedDeletion, HeldDeletion } from "../model/deletion.ts";
 import type { ClusterRecord, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
+import { kubernetesVersionProperty } from "../model/names.ts";
 import type { Reason } from "../model/plan.ts";
 import { type Digest, firstOf, instantText, type PlacementKey } from "../model/value.ts";
 import { runPageRows } from "./tables.ts";
@@ -198,11 +199,11 @@ function members({ clusters }: Ledger): Section {
   ];
 }
 
-function memberRow({ name, kubernetesVersion, kubeSystemUid, contactFailure }: ClusterRecord): string {
+function memberRow({ name, properties, kubeSystemUid, contactFailure }: ClusterRecord): string {
   const contact = kubeSystemUid === null ? "never reached" : "answers";
   const cells = [
     `[${shown(name)}](${clusterPath(name)})`,
-    shown(kubernetesVersion ?? "unknown"),
+    shown(properties.get(kubernetesVersionProperty) ?? "unknown"),
     contactFailure === null ? contact : shown(`${contactFailure.code}: ${contactFailure.message}`),
     contactFailure === null ? "" : instantText(contactFailure.since),
   ];

@@ -2,6 +2,7 @@ import { runPath } from "../ledger/layout.ts";
 import type { Binding } from "../model/binding.ts";
 import { conditionOf } from "../model/condition.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import { kubernetesVersionProperty } from "../model/names.ts";
 import type { EvictionRecord } from "../model/placement.ts";
 import { approvalRequestName } from "../model/stage-task.ts";
 import type { ClusterProgress, RunRecord } from "../model/update-run.ts";
@@ -139,11 +140,17 @@ export function clusterRows(
     .map((record) => {
       const here = [...placements.values()].flatMap((it) => it.bindings.get(record.name) ?? []);
       const available = here.filter((it) => conditionOf(it.conditions, "Available")?.status === "True").length;
-      const { contactFailure, kubernetesVersion, kubeSystemUid } = record;
+      const { contactFailure, properties, kubeSystemUid } = record;
       const status = contactFailure === null ? (kubeSystemUid === null ? "Unknown" : "Healthy") : contactFailure.code;
       const since = contactFailure === null ? "" : instantText(contactFailure.since);
       const shown = cordoned.has(record.name) ? `${status},SchedulingDisabled` : status;
-      return [record.name, kubernetesVersion ?? "-", shown, `${available}/${here.length}`, since];
+      return [
+        record.name,
+        properties.get(kubernetesVersionProperty) ?? "-",
+        shown,
+        `${available}/${here.length}`,
+        since,
+      ];
     });
   return [["NAME", "VERSION", "STATUS", "AVAILABLE", "SINCE"], rows];
 }

@@ -83,7 +83,14 @@ function memberOf(words: readonly string[], sequence: number): Reached {
       ? new Map()
       : new Map([[web, { sequence: sequence as Sequence, digest: "d" as Digest, entries }]]);
   const inventory: Inventory = { fleet: "fleet", epoch: 0 as Epoch, placements };
-  return { kind: "reached", clusterUid: "uid", kubernetesVersion: "v1.36.3", inventory, objects, unlisted: new Set() };
+  return {
+    kind: "reached",
+    clusterUid: "uid",
+    properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]),
+    inventory,
+    objects,
+    unlisted: new Set(),
+  };
 }
 
 function bindingOf(change: Partial<Binding>): Binding {

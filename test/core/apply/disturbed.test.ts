@@ -41,7 +41,12 @@ function disturbed(changed: Partial<InventoryEntry>, seen: Partial<LiveObject> |
     ]),
   };
   const objects = new Map([[first, live], ...(seen === null ? [] : [[second, { ...live, ...seen }] as const])]);
-  const base = { kind: "reached", clusterUid: "c", kubernetesVersion: "v1.36.3", unlisted: new Set<string>() } as const;
+  const base = {
+    kind: "reached",
+    clusterUid: "c",
+    properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]),
+    unlisted: new Set<string>(),
+  } as const;
   return [...disturbedPlacements({ ...base, inventory, objects })];
 }
 

@@ -160,7 +160,7 @@ const cluster = (random: Random, name: ClusterName): ClusterRecord => ({
   generation: random.below(9),
   specDigest: digest(random),
   kubeSystemUid: maybe(random, () => hex(random, 32)),
-  kubernetesVersion: maybe(random, () => "v1.36.3"),
+  properties: new Map([...many(random, 3, () => text(random))].sort(compareText).map((it) => [it, text(random)])),
   contactFailure: maybe(random, () => ({
     code: random.pick([
       "Unreachable",

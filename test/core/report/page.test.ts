@@ -64,7 +64,7 @@ const member = (name: string, contactFailure: string | null): Ledger["clusters"]
         generation: 1,
         specDigest: "d" as Digest,
         kubeSystemUid: "k",
-        kubernetesVersion: "v1.36.3",
+        properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]),
         contactFailure: contactFailure === null ? null : { code: "Unreachable", message: contactFailure, since: at },
         conditions: [],
       },

@@ -1,3 +1,4 @@
+import { recordedProperties } from "../../members/providers.ts";
 import { type Condition, settleConditions, type Verdict } from "../../model/condition.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
 import { revised, revisedMap, sameMap } from "../../model/identity.ts";
@@ -6,7 +7,7 @@ import type { ClusterRecord, ContactFailure, Ledger, PlacementRecord } from "../
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
 import { clusterGroup } from "../../model/names.ts";
-import type { Observation } from "../../model/observation.ts";
+import { noProperties, type Observation } from "../../model/observation.ts";
 import type { World } from "../../model/plan.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import { fleetViewOf, type Reached, trustedObservationsOf } from "./members.ts";
@@ -83,7 +84,7 @@ function recordCluster(cluster: MemberCluster, input: ContactInput): ClusterReco
     generation: 0,
     specDigest: "" as ClusterRecord["specDigest"],
     kubeSystemUid: null,
-    kubernetesVersion: null,
+    properties: noProperties,
     contactFailure: null,
     conditions: [],
   };
@@ -107,10 +108,11 @@ function withContact(cluster: ClusterRecord, seen: Observation, input: ContactIn
   if (seen.kind === "unreachable") return withTrouble(cluster, { code: seen.code, message: seen.message }, now);
   const message = mistakeOf(cluster, seen, input);
   if (message !== null) return withTrouble(cluster, { code: "IdentityChanged", message }, now);
-  const { clusterUid, kubernetesVersion } = seen;
-  const same = cluster.kubeSystemUid === clusterUid && cluster.kubernetesVersion === kubernetesVersion;
+  const { clusterUid } = seen;
+  const properties = recordedProperties(cluster.properties, seen.properties);
+  const same = cluster.kubeSystemUid === clusterUid && cluster.properties === properties;
   if (same && cluster.contactFailure === null) return cluster;
-  return { ...cluster, kubeSystemUid: clusterUid, kubernetesVersion, contactFailure: null };
+  return { ...cluster, kubeSystemUid: clusterUid, properties, contactFailure: null };
 }
 
 /** Why what answers is not this member: nothing may be written there (`plan/README.md#d-8`). Null when it is. */

@@ -1,3 +1,4 @@
+import { sameMap } from "../../../core/model/identity.ts";
 import type { Inventory } from "../../../core/model/inventory.ts";
 import { type ObjectKey, objectIdOf } from "../../../core/model/manifest.ts";
 import type { Observation } from "../../../core/model/observation.ts";
@@ -83,7 +84,7 @@ export class MemberWatch {
     if (identity.kind === "refused") throw lostBy(identity);
     if (identity.clusterUid !== this.#identity.clusterUid)
       throw new MemberUnreachable("Unreachable", "it is another cluster now");
-    if (identity.kubernetesVersion !== this.#identity.kubernetesVersion) {
+    if (!sameMap(identity.properties, this.#identity.properties)) {
       this.#identity = identity;
       this.#around.changed();
     }
@@ -162,12 +163,12 @@ export class MemberWatch {
     if (this.#view !== null && seen.length === this.#seen.length && seen.every((it, at) => it === this.#seen[at]))
       return this.#view;
     this.#seen = seen;
-    const { clusterUid, kubernetesVersion } = this.#identity;
+    const { clusterUid, properties } = this.#identity;
     const objects = observedObjects(kinds.map(({ wanted, watch }) => ({ kind: wanted, found: watch.found })));
     const view: Observation = {
       kind: "reached",
       clusterUid,
-      kubernetesVersion,
+      properties,
       inventory: this.#inventory,
       ...objects,
     };

@@ -1,7 +1,8 @@
-import { memberAt, textOf } from "../../../core/model/json.ts";
+import { observedProperties, propertyPaths } from "../../../core/members/providers.ts";
+import { type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import { type ObjectKey, objectIdOf } from "../../../core/model/manifest.ts";
 import { placementLabel } from "../../../core/model/names.ts";
-import type { Observation } from "../../../core/model/observation.ts";
+import type { MemberProperties, Observation } from "../../../core/model/observation.ts";
 import type { ApiFailure, ApiResponse, Client } from "../client/client.ts";
 import {
   type ApiResource,
@@ -24,34 +25,38 @@ export async function observeMember(client: Client, discovery: Discovery): Promi
     const asking = { client, discovery };
     const basics = await readIdentityAndInventory(client);
     if (basics.kind === "refused") return unreachableObservation(basics);
-    const { clusterUid, kubernetesVersion } = basics;
+    const { clusterUid, properties } = basics;
     const { inventory } = basics.stored;
     const kinds = [...inventoryKinds(inventory).values()];
     const seen = await Promise.all(kinds.map(async (kind) => ({ kind, found: await observeKind(asking, kind) })));
-    return { kind: "reached", clusterUid, kubernetesVersion, inventory, ...observedObjects(seen) };
+    return { kind: "reached", clusterUid, properties, inventory, ...observedObjects(seen) };
   } catch (error) {
     return { kind: "unreachable", ...contactFailureOf(error) };
   }
 }
 
-/** Which cluster a member is, and its version. */
+/** Which cluster a member is, and what it is like. */
 export interface MemberIdentity {
   readonly kind: "known";
   readonly clusterUid: string;
-  readonly kubernetesVersion: string;
+  readonly properties: MemberProperties;
 }
 
 export async function readIdentity(client: Client): Promise<MemberIdentity | ApiFailure> {
-  const [namespace, version] = await Promise.all([
+  const [namespace, ...responses] = await Promise.all([
     client.request({ method: "GET", path: kubeSystem }),
-    client.request({ method: "GET", path: "/version" }),
+    ...propertyPaths.map((path) => client.request({ method: "GET", path })),
   ]);
   if (namespace.kind === "refused") return namespace;
-  if (version.kind === "refused") return version;
+  const bodies: JsonObject[] = [];
+  for (const it of responses) {
+    if (it.kind === "refused") return it;
+    bodies.push(it.body);
+  }
   return {
     kind: "known",
     clusterUid: clusterUidOf(namespace),
-    kubernetesVersion: textOf(version.body["gitVersion"]) ?? "",
+    properties: observedProperties(bodies),
   };
 }
 

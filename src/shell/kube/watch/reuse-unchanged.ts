@@ -7,16 +7,17 @@ import { isSameLiveObject } from "./live-objects.ts";
 export function reuseUnchanged(before: Observation | null, next: Observation): Observation {
   if (before === null) return next;
   if (before.kind === "unreachable" || next.kind === "unreachable") return isSameFailure(before, next) ? before : next;
+  const properties = reuseUnchangedMap(before.properties, next.properties, (a, b) => a === b);
   const inventory = reuseUnchangedInventory(before.inventory, next.inventory);
   const objects = reuseUnchangedMap(before.objects, next.objects, isSameLiveObject);
   const unlisted = sameSet(before.unlisted, next.unlisted) ? before.unlisted : next.unlisted;
   const isSame =
     before.clusterUid === next.clusterUid &&
-    before.kubernetesVersion === next.kubernetesVersion &&
+    before.properties === properties &&
     before.inventory === inventory &&
     before.objects === objects &&
     before.unlisted === unlisted;
-  return isSame ? before : { ...next, inventory, objects, unlisted };
+  return isSame ? before : { ...next, properties, inventory, objects, unlisted };
 }
 
 const isSameFailure = (before: Observation, next: Observation): boolean =>

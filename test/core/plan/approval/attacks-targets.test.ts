@@ -99,7 +99,7 @@ describe("T-32: who takes the gate away is asked all the same", () => {
     answer(world, "ann", gateOf(world, "first", 0).digest);
     edit(world, "one");
     const opened = plan({ ...world.look(), archive: new Map() }).ledger.runs.get(runKey(null, "first"));
-    expect(opened?.stages[0]?.before).toMatchObject({ approval: null });
+    expect(opened?.stages[0]?.before.Approval).toMatchObject({ approval: null });
     answer(world, "bob", gateOf(world, "first", 0).digest);
     settle(world);
     expect(everywhere(world)).toEqual(every(zero));
