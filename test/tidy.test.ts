@@ -123,6 +123,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/plan/placement",
   ],
   "core/check": ["core/model"],
+  "core/decide": ["core/model", "core/plan", "core/check"],
   "core/report": [
     "core/model",
     "core/rollout/tasks",
@@ -159,7 +160,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/status",
     "core/plan",
     "core/plan/moves",
-    "core/check",
+    "core/decide",
     "core/report",
   ],
   "shell/reconcile": [
@@ -174,7 +175,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/plan",
     "core/plan/approval",
     "core/plan/authors",
-    "core/check",
+    "core/decide",
     "core/report",
     "core/audit",
   ],

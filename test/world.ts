@@ -263,7 +263,8 @@ export class World {
     const telling = [...observed.values()].filter((it) => it.kind === "reached").length;
     const clockOffset = telling < 3 ? null : this.clockOffset;
     const history = this.historyFor(intent, ledger);
-    return { intent, ledger, observed, archive, history, trustAnchor, now, entropy, clockOffset, patience };
+    const seen = { intent, ledger, observed, archive, history, trustAnchor, now, entropy, clockOffset, patience };
+    return { ...seen, unsound: new Map() };
   }
 
   /** Facts about commits, as the shell would look for them: no others. */

@@ -123,6 +123,7 @@ async function judged(historic: HistoricCommit, file: ApprovalFile, trust: Trust
 
 const nothingElse = {
   observed: new Map(),
+  unsound: new Map(),
   archive: new Map(),
   trustAnchor: null,
   now: Date.now() as Instant,

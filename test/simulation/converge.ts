@@ -48,6 +48,7 @@ const passBy = (by: string, patience: PassOptions["patience"] = "retryAt"): Step
 /** Everything that is wrong with the hub and the members is put right, and who stood still goes on. */
 async function clear(simulation: Simulation): Promise<void> {
   await simulation.step({ do: "hub", is: "well" });
+  await simulation.step({ do: "plant", placement: "" });
   if (simulation.skew !== 0) await simulation.step({ do: "jump", ms: -simulation.skew });
   for (const name of simulation.names) await simulation.step({ do: "member", name, is: "well" });
   for (const by of simulation.held) await simulation.step({ do: "resume", by });

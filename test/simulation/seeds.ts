@@ -86,6 +86,7 @@ export const faultKinds: readonly string[] = [
   "deleteStrategy while leaving",
   "delete-adopted while leaving",
   "process restarted",
+  "quarantine",
   "intrusion",
   ...rolloutKinds,
   ...trustKinds,

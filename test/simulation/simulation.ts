@@ -1,5 +1,6 @@
 import { getActiveResourcesInfo } from "node:process";
 import type { Ledger } from "../../src/core/model/ledger.ts";
+import type { World } from "../../src/core/model/plan.ts";
 import type { ClusterName, Commit, Instant } from "../../src/core/model/value.ts";
 import type { WireRequest } from "../../src/shell/kube/client/transport.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
@@ -9,6 +10,7 @@ import { Judge } from "./judge.ts";
 import { Approvers, type WithdrawalWay } from "./people/approvers.ts";
 import { unusableIn } from "./people/document.ts";
 import { documentOf, ledgerAt, People } from "./people/people.ts";
+import { planWithDefect } from "./planted-defect.ts";
 import { lineOf, type PassOptions, type Step } from "./step.ts";
 import { strikesOn } from "./strikes.ts";
 import { type Line, tell } from "./transcript.ts";
@@ -73,6 +75,10 @@ export class Simulation implements SimulatedWorld {
   /** The rewrite of the source branch that the operator accepted last. */
   #rewrite: Settings["acceptRewrite"] = null;
   #skew = 0;
+  /** The placement whose plans have a defect; empty for none. */
+  #planted = "";
+  /** Placements whose plans ever had one. */
+  readonly #everPlanted = new Set<string>();
   /** The same, when a pass last began. */
   #skewBefore = 0;
   #writers = 0;
@@ -171,6 +177,10 @@ export class Simulation implements SimulatedWorld {
         break;
       case "hub":
         this.#isHubThere = step.is === "well";
+        break;
+      case "plant":
+        this.#planted = step.placement;
+        this.#everPlanted.add(step.placement);
         break;
       case "accept": {
         const from = this.ledger()?.sourceCommit ?? null;
@@ -301,7 +311,8 @@ export class Simulation implements SimulatedWorld {
       acceptRewrite: this.#rewrite,
       trustAnchor: this.approvers.anchor,
     } as const;
-    const running = pass(process.ports, settings, process.memory, words.flush).then(
+    const planner = (world: World) => planWithDefect(world, this.#planted);
+    const running = pass(process.ports, settings, process.memory, words.flush, planner).then(
       (result): Outcome => ({ kind: "result", result }),
       (error: unknown): Outcome => {
         if (!(error instanceof Fault)) throw error;
@@ -365,6 +376,10 @@ export class Simulation implements SimulatedWorld {
     const { result } = outcome;
     if (result.kind === "unsound")
       this.complain("check", result.faults.map((it) => `${it.code}: ${it.message}`).join("; "));
+    if (result.kind === "passed")
+      for (const [key, { violations }] of result.plan.ledger.quarantines)
+        if (this.#everPlanted.has(key)) this.hit("quarantine");
+        else this.complain("check", `${key}: ${violations.map((it) => `${it.code}: ${it.message}`).join("; ")}`);
     if (result.kind === "passed")
       for (const it of unusableIn(result.intent, this.people.at(result.intent.commit))) this.complain("world", it);
     this.judge.ended(attempt, result);

@@ -85,6 +85,8 @@ export type Step =
   | ({ readonly do: "start"; readonly by: string; readonly hold: string } & PassOptions)
   /** Lets a pass that stands still go on to its end. */
   | { readonly do: "resume"; readonly by: string }
+  /** From here on plans that bring something to a placement have a defect; with an empty name no longer. */
+  | { readonly do: "plant"; readonly placement: string }
   /** The process ends between passes, and another one begins. */
   | { readonly do: "restart"; readonly by: string }
   /** An invalid file is added and taken away again: nothing else may notice (I-18). */

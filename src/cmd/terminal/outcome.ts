@@ -23,8 +23,10 @@ export const codeOfFiles = (problems: readonly Problem[]): ExitCode =>
   codeOfProblems(problems.filter((it) => it.code !== "FLT1314"));
 
 /** How a command ends that leaves things as these reasons say. */
-export const codeOfReasons = (reasons: readonly Reason[], weigh = weightOf): ExitCode =>
-  reasons.some((it) => weigh(it) === "stuck") ? exitCodes.stuck : exitCodes.done;
+export function codeOfReasons(reasons: readonly Reason[], weigh = weightOf): ExitCode {
+  if (reasons.some((it) => it.kind === "quarantined")) return exitCodes.defect;
+  return reasons.some((it) => weigh(it) === "stuck") ? exitCodes.stuck : exitCodes.done;
+}
 
 /** What a failed command prints, and its exit code: what the outside did to us (69), or what we did wrong (70). */
 export function thrownText(error: unknown): { readonly text: string; readonly code: ExitCode } {

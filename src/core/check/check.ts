@@ -14,6 +14,7 @@ import { checkFates } from "./check-fates.ts";
 import { carriedByOthers, checkHandOvers, isKeptForOthers } from "./check-hand-over.ts";
 import { checkFormerNames } from "./check-names.ts";
 import { checkProtection } from "./check-protection.ts";
+import { checkQuarantines } from "./check-quarantines.ts";
 import { checkRuns } from "./check-runs.ts";
 import { checkTrust } from "./check-trust.ts";
 
@@ -47,6 +48,7 @@ export function check(plan: Plan, world: World): readonly PlanDefect[] {
     ...checkAuthors(plan, world),
     ...sequencesGrow(plan, world),
     ...forgetsNothing(plan, world),
+    ...checkQuarantines(plan, world),
   ];
 }
 

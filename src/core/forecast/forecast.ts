@@ -1,4 +1,4 @@
-import { check } from "../check/check.ts";
+import { decide } from "../decide/decide.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { TaskRecords } from "../model/stage-task.ts";
@@ -12,7 +12,6 @@ import {
   type RunKey,
   seconds,
 } from "../model/value.ts";
-import { plan } from "../plan/plan.ts";
 import { weightOf } from "../report/reason-text.ts";
 import type { ForecastAssumptions } from "../rollout/tasks/task-type.ts";
 import { taskKinds, taskType } from "../rollout/tasks/tasks.ts";
@@ -86,9 +85,9 @@ function passIn(before: ForecastState, world: World, setup: ForecastSetup): Step
     clockOffset: seconds(0),
     patience: "retryAt",
   };
-  const decided = plan(seen);
-  const faults = check(decided, seen);
-  if (faults.length > 0) return { ending: { kind: "unsound", faults } };
+  const decision = decide(seen);
+  if (decision.kind === "unsound") return { ending: { kind: "unsound", faults: decision.faults } };
+  const decided = decision.plan;
   if (decided.refusal !== null) return { ending: { kind: "refused", refusal: decided.refusal } };
   for (const it of decided.actions) {
     const member = members.get(it.cluster);

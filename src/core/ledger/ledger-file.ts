@@ -11,6 +11,7 @@ import type { DeletionBounds } from "../model/fleet.ts";
 import type { Hold } from "../model/intent.ts";
 import { isObject, member } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
+import type { Quarantine, Violation } from "../model/plan-defect.ts";
 import type { Trust, TrustRecord } from "../model/trust.ts";
 import type { Epoch, PlacementKey } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
@@ -36,6 +37,7 @@ import {
   commitHash,
   digest,
   flag,
+  instant,
   integer,
   integerOf,
   objectId,
@@ -79,7 +81,10 @@ const formatVersion = 3;
 
 /** The part of the ledger that stands in `ledger.yaml`. Objects stand as `group/Kind/namespace/name`. */
 export interface LedgerHead
-  extends Pick<Ledger, "fleet" | "epoch" | "sequence" | "sourceCommit" | "holds" | "deletions" | "hasTrust"> {
+  extends Pick<
+    Ledger,
+    "fleet" | "epoch" | "sequence" | "sourceCommit" | "holds" | "deletions" | "quarantines" | "hasTrust"
+  > {
   readonly formatVersion: number;
   /**
    * The placements that a plan has something to say about: whoever asks what an edit would change reads those and what the
@@ -143,6 +148,20 @@ const deletions = object<DeletionLedger>({
   ),
 });
 
+const quarantines: Codec<Ledger["quarantines"]> = converted(
+  listIfAny(
+    object<Quarantine>({
+      placement,
+      since: instant,
+      commit: commitHash,
+      decisionVersion: integer,
+      violations: listOf(object<Violation>({ code: stringOf<Violation["code"]>(), message: string })),
+    }),
+  ),
+  (it) => [...it.values()],
+  (all) => new Map(all.map((it) => [it.placement, it])),
+);
+
 export const ledgerFile = object<LedgerHead>({
   formatVersion: readableVersion,
   fleet: string,
@@ -152,6 +171,7 @@ export const ledgerFile = object<LedgerHead>({
   restless: nullable(listOf(placement)),
   holds: listOf(hold),
   deletions,
+  quarantines,
   // A slip here would let unsigned approvals count again.
   hasTrust: flag,
   trust: nullable(trustHead),

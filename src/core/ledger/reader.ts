@@ -69,6 +69,7 @@ function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
     sourceCommit: head.sourceCommit,
     holds: keepIdentity(base.holds, head.holds),
     deletions: keepIdentity(base.deletions, head.deletions),
+    quarantines: keepIdentity(base.quarantines, head.quarantines),
     clusters: withEntries(base.clusters, filesOf(reading.clusters, base.clusters)),
     formerNames: byKey(base.formerNames, reading.formerNames, (it) => it.uid),
     placements: withEntries(base.placements, placements),

@@ -99,8 +99,9 @@ const text = (path: string, from: readonly unknown[], write: () => string): Reco
 /** The files that there is at most one of. The trust file stands word for word: anybody can verify it again. */
 function* singleFiles(it: Ledger | null, { restless }: Shown): Generator<RecordFile> {
   if (it === null) return;
-  const { fleet, epoch, sequence, sourceCommit, holds, deletions, formerNames, hasTrust, trust, answers } = it;
-  const head = [fleet, epoch, sequence, sourceCommit, holds, deletions, hasTrust, trust];
+  const { fleet, epoch, sequence, sourceCommit, holds, deletions, quarantines, formerNames, hasTrust, trust, answers } =
+    it;
+  const head = [fleet, epoch, sequence, sourceCommit, holds, deletions, quarantines, hasTrust, trust];
   yield text(ledgerPath, head, () => ledgerText(it, restless ?? null));
   if (answers.size > 0) yield text(answersPath, [answers], () => answersText(answers));
   if (formerNames.size > 0) yield text(formerNamesPath, [formerNames], () => formerNamesText(formerNames));

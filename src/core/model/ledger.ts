@@ -6,6 +6,7 @@ import type { Scope, VersionedId } from "./manifest.ts";
 import type { ContactCode, MemberProperties } from "./observation.ts";
 import type { OverrideSnapshot } from "./override.ts";
 import type { EvictionRecord, PlacementPolicy, PlacementSpec } from "./placement.ts";
+import type { Quarantine } from "./plan-defect.ts";
 import type { AnswerRecord, Request, TrustRecord } from "./trust.ts";
 import type { RunRecord } from "./update-run.ts";
 import type { BlobId, ClusterName, Commit, Digest, Epoch, Instant, PlacementKey, RunKey, Sequence } from "./value.ts";
@@ -31,6 +32,8 @@ export interface Ledger {
   /** By the UID of its `kube-system`: clusters that left the fleet, or a name, under which they were protected. */
   readonly formerNames: ReadonlyMap<string, FormerNames>;
   readonly placements: ReadonlyMap<PlacementKey, PlacementRecord>;
+  /** Placements that stay as recorded; some have no record, as nothing of them was ever planned soundly. */
+  readonly quarantines: ReadonlyMap<PlacementKey, Quarantine>;
   readonly runs: ReadonlyMap<RunKey, RunRecord>;
   readonly evictions: ReadonlyMap<string, EvictionRecord>;
   /** A file under `trust/` was accepted once: from then on, no approval counts without a signature. */
@@ -54,6 +57,7 @@ export const emptyLedger: Ledger = {
   clusters: new Map(),
   formerNames: new Map(),
   placements: new Map(),
+  quarantines: new Map(),
   runs: new Map(),
   evictions: new Map(),
   hasTrust: false,

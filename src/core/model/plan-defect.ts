@@ -1,4 +1,4 @@
-import type { ClusterName, Digest, PlacementKey, RunKey } from "./value.ts";
+import type { ClusterName, Commit, Digest, Instant, PlacementKey, RunKey } from "./value.ts";
 
 /** Something that is wrong with a plan. Whoever sorts, counts or routes it goes by its code and its subject. */
 export interface PlanDefect<Code extends PlanDefectCode = PlanDefectCode> {
@@ -60,12 +60,14 @@ type ActionDefectCode =
   | "RecoveryIncomplete";
 
 /** What it writes into the ledger. */
-type LedgerDefectCode =
+export type LedgerDefectCode =
   | "LedgerSequenceWrong"
   | "TargetSequenceWrong"
   | "RemovalSequenceWrong"
   | "DecisionNotDeclared"
-  | "BindingForgotten";
+  | "BindingForgotten"
+  | "QuarantineUnfounded"
+  | "QuarantineBroken";
 
 /** What it deletes, and what it takes for confirmed. */
 export type DeletionDefectCode =
@@ -160,3 +162,25 @@ export type ProtectionDefectCode = "ProtectedTargetUnapproved" | "ProtectedCasca
 
 /** How it loses sight of which clusters are protected. */
 export type NameDefectCode = "FormerNameForgotten" | "UnidentifiedClusterTargeted";
+
+/** What was found wrong with the plan of a placement. */
+export type Violation = Pick<PlanDefect, "code" | "message">;
+
+/**
+ * A placement that stays as recorded, since its plan failed the check while that of all others passed
+ * (`plan/README.md#d-10`).
+ */
+export interface Quarantine {
+  readonly placement: PlacementKey;
+  /** When a plan of it first failed, of those that failed without a break. */
+  readonly since: Instant;
+  /** The source commit under which it failed last: under another one it is planned again. */
+  readonly commit: Commit;
+  /** The rules by which it was planned: a release with others plans it again. */
+  readonly decisionVersion: number;
+  /** The first ones; at least one. */
+  readonly violations: readonly Violation[];
+}
+
+/** Of one placement so many are recorded. */
+export const maxViolations = 10;

@@ -6,6 +6,7 @@ import type { Ledger } from "./ledger.ts";
 import type { Manifest, ObjectId, ObjectKey, VersionedId } from "./manifest.ts";
 import type { Observation } from "./observation.ts";
 import type { ApplyStrategy } from "./placement.ts";
+import type { Violation } from "./plan-defect.ts";
 import type { RunFailure, RunWait } from "./update-run.ts";
 import type {
   ClusterName,
@@ -25,6 +26,8 @@ export interface World {
   readonly ledger: Ledger;
   /** Members that were asked. One that is missing here was not asked: recorded facts stand, no deadline passes. */
   readonly observed: ReadonlyMap<ClusterName, Observation>;
+  /** Placements whose first plan of this pass failed its check: they are to stay as recorded (`plan/README.md#d-10`). */
+  readonly unsound: ReadonlyMap<PlacementKey, readonly Violation[]>;
   /** Manifests that snapshots of earlier commits name, by digest; those of this commit stand in the intent. */
   readonly archive: ReadonlyMap<Digest, Manifest>;
   readonly history: History;
@@ -246,6 +249,13 @@ export type Reason =
       readonly groups: readonly DeletionGroup[];
       /** What of others would go along. */
       readonly others: readonly CascadedDeletion[];
+    }
+  /** A placement that stays as recorded, since every plan for it fails the check. */
+  | {
+      readonly kind: "quarantined";
+      readonly placement: PlacementKey;
+      readonly since: Instant;
+      readonly violations: readonly Violation[];
     }
   /** A confirmation for which nothing waited when it was read: nothing ever goes by it. */
   | { readonly kind: "confirmationVoid"; readonly digest: Digest; readonly commit: Commit }

@@ -26,7 +26,7 @@ export function actionsFor(
   const input: ActionInput = { ledger, context, held: heldIndex(ledger.deletions) };
   const fresh = manifestsByTarget(rendered);
   for (const [key, record] of ledger.placements) {
-    if (isIdle(record, context)) continue;
+    if (ledger.quarantines.has(key) || isIdle(record, context)) continue;
     for (const [cluster, actions] of actionsOf(record, fresh.get(key) ?? none, input)) {
       const list = work.get(cluster);
       if (list === undefined) work.set(cluster, [actions]);

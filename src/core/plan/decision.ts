@@ -25,6 +25,7 @@ export function isDecision(before: Ledger, after: Ledger): boolean {
     before.deletions !== after.deletions ||
     before.runs !== after.runs ||
     before.evictions !== after.evictions ||
+    before.quarantines !== after.quarantines ||
     before.hasTrust !== after.hasTrust ||
     before.trust !== after.trust ||
     before.answers !== after.answers ||

@@ -31,6 +31,7 @@ import { orphanReasons } from "./orphans.ts";
 import { evictionsNow } from "./placement/evictions.ts";
 import { isSuspended, removePlacement } from "./placement/removal.ts";
 import { type PlacementResult, suspended } from "./placement/result.ts";
+import { keptAsRecorded, quarantinesIn } from "./quarantine.ts";
 import { fleetReasons, reasonsOf } from "./reasons.ts";
 import { refuse } from "./refuse.ts";
 import { nextRetry } from "./retries.ts";
@@ -130,7 +131,8 @@ const kept = (before: Ledger, after: Ledger): Ledger =>
 
 /** Decides first which trust file is in force; what people answered is judged by the one that was in force before. */
 function contextOf(world: World): PlanContext {
-  const recorded = withTrust(record({ ...world, ledger: founded(world) }, withChangedFacts), world.intent);
+  const observed = withTrust(record({ ...world, ledger: founded(world) }, withChangedFacts), world.intent);
+  const recorded = { ...observed, quarantines: quarantinesIn(world) };
   const consent = consentOf(world, recorded, nextSequence(recorded));
   const before = contextIn(world, recorded, { record: recorded.trust, closed: consent.closed });
   const answers = judgedAnswers(world, (trust) => openRequests(before, trust));
@@ -215,7 +217,11 @@ function placeAll(context: PlanContext): ReadonlyMap<PlacementKey, PlacementResu
   const keys = [...new Set([...placements.keys(), ...records.keys()])].sort(compareText);
   const results = new Map<PlacementKey, PlacementResult>();
   for (const key of keys) {
-    const it = placeOne(placements.get(key), records.get(key) ?? null, context);
+    const quarantine = context.ledger.quarantines.get(key);
+    const it =
+      quarantine === undefined
+        ? placeOne(placements.get(key), records.get(key) ?? null, context)
+        : keptAsRecorded(key, quarantine, context.world);
     if (it !== null) results.set(key, it);
   }
   return results;

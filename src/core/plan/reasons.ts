@@ -160,6 +160,8 @@ export function fleetReasons(ledger: Ledger, context: PlanContext): readonly Rea
   for (const { name, contactFailure } of ledger.clusters.values()) {
     if (contactFailure !== null) reasons.push({ kind: "unreachable", cluster: name, ...contactFailure });
   }
+  for (const { placement, since, violations } of ledger.quarantines.values())
+    reasons.push({ kind: "quarantined", placement, since, violations });
   for (const held of ledger.deletions.held) {
     if (held.confirmed) continue;
     const { objects, clusters } = extentOf(held);

@@ -6,6 +6,7 @@ import { kubernetesVersionProperty } from "../model/names.ts";
 import { type AnswerRecord, approversText, type TrustRecord } from "../model/trust.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import { extentOf } from "../plan/guard/judge-deletions.ts";
+import { quarantineText } from "../status/quarantine.ts";
 import { rolloutLines } from "./commit-message-runs.ts";
 import { quantity, someNames } from "./phrases.ts";
 
@@ -14,6 +15,7 @@ export function describeChanges(before: Ledger, after: Ledger): readonly string[
   const lines = [
     ...trustChangeLines(before, after),
     ...rolloutLines(before, after),
+    ...quarantineLines(before, after),
     ...placementLines(before, after),
     ...deletionLines(before, after),
     ...clusterLines(before, after),
@@ -31,6 +33,13 @@ export function commitSubject(lines: readonly string[]): string {
   const [first = "record status"] = lines;
   const subject = lines.length <= 1 ? first : `${first} (and ${lines.length - 1} more)`;
   return subject.length <= 72 ? subject : `${subject.slice(0, 71)}…`;
+}
+
+function* quarantineLines(before: Ledger, after: Ledger): Generator<string> {
+  if (before.quarantines === after.quarantines) return;
+  for (const [key, it] of after.quarantines)
+    if (!before.quarantines.has(key)) yield `${key} is in quarantine: ${quarantineText(it.violations)}`;
+  for (const key of before.quarantines.keys()) if (!after.quarantines.has(key)) yield `${key} is planned again`;
 }
 
 function* clusterLines(before: Ledger, after: Ledger): Generator<string> {

@@ -221,6 +221,7 @@ function isFailure({ kind }: Reason): boolean {
 }
 
 const failures: ReadonlySet<Reason["kind"]> = new Set([
+  "quarantined",
   "selectionFailed",
   "renderFailed",
   "applyFailed",

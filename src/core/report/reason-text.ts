@@ -3,6 +3,7 @@ import type { Reason } from "../model/plan.ts";
 import type { RunWait } from "../model/update-run.ts";
 import { type Instant, instantText } from "../model/value.ts";
 import { contestText } from "../status/binding-conditions.ts";
+import { quarantineText } from "../status/quarantine.ts";
 import { waitText } from "../status/run-words.ts";
 import { confirmationFile, heldReasons } from "./deletion-text.ts";
 import { quantity, someNames } from "./phrases.ts";
@@ -23,6 +24,7 @@ export function weightOf(reason: Reason): Weight {
     case "sourceHeld":
     case "runFailed":
     case "trustRefused":
+    case "quarantined":
       return "stuck";
     case "run":
       return runWeight(reason.wait);
@@ -74,10 +76,10 @@ export function reasonText(reason: Reason): string {
   switch (reason.kind) {
     case "unfulfilled":
       return `${reason.placement}: ${reason.found} of ${reason.wanted} clusters found${listed(reason.because, "; ")}`;
+    case "quarantined":
     case "selectionFailed":
-      return `${reason.placement}: cannot select resources: ${reason.message}`;
     case "nothingSelected":
-      return `${reason.placement}: selects nothing`;
+      return `${reason.placement}: ${refusalText(reason)}`;
     case "contentLost":
       return `${reason.placement}: the content of resource snapshot ${reason.resourceIndex} is lost; commit it again`;
     case "selectionWarning":
@@ -142,6 +144,11 @@ function ownerText(reason: Extract<Reason, { kind: "waitingForHandOver" | "wante
     return `${reason.placement}: WaitingForHandOver: keeps ${objects} ${reason.cluster} until ${reason.to} takes over there`;
   const both = reason.files.join(" and ");
   return `${reason.placement}: ${objects} ${someNames(reason.clusters)}: ${reason.keeper} places the same and keeps it; take it out of one of ${both}`;
+}
+
+function refusalText(reason: Extract<Reason, { kind: "quarantined" | "selectionFailed" | "nothingSelected" }>): string {
+  if (reason.kind === "quarantined") return quarantineText(reason.violations);
+  return reason.kind === "nothingSelected" ? "selects nothing" : `cannot select resources: ${reason.message}`;
 }
 
 /** Reasons about deletions and their confirmations. */

@@ -44,6 +44,8 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
       return reason.stuck ? "the member's operator: something there blocks the deletion" : byItself;
     case "wantedTwice":
       return "the owner of either placement: leave the objects out of one of them";
+    case "quarantined":
+      return "whoever operates flotilla: report the defect; any commit to the source has it planned again";
     case "confirmationNeeded":
       return `whoever may ${reason.because === "protected" ? "approve the change" : "commit a confirmation"}, or revert`;
     case "confirmationVoid":
@@ -61,9 +63,7 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
     case "answerPending":
       return `${byItself}; if it stays so, whoever operates flotilla`;
     case "protected":
-      if (reason.isUnreached === true) return "the member's operator";
-      if (reason.digest === null) return byItself;
-      return "an approver: commit an approval of the placement's request under approvals/";
+      return whoCanApprove(reason);
     case "runFailed":
       return "the run's owner: fix the cause and create a new run, or roll back";
     case "heldBack":
@@ -78,6 +78,12 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
     case "left":
       return byItself;
   }
+}
+
+function whoCanApprove({ isUnreached, digest }: Extract<Reason, { kind: "protected" }>): string {
+  if (isUnreached === true) return "the member's operator";
+  if (digest === null) return byItself;
+  return "an approver: commit an approval of the placement's request under approvals/";
 }
 
 function whoCanActOnRun(wait: RunWait, at: PlacementContext): string {

@@ -1,6 +1,7 @@
 import type { Binding, Target } from "../model/binding.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import { freshCondition } from "./expected-conditions.ts";
+import { isQuarantineType } from "./quarantine.ts";
 import { currentScheduling, isExternal, selectedClusters, wantedClusters } from "./selected-clusters.ts";
 
 /** A placement in one line of a table. Counts are of clusters. */
@@ -23,6 +24,8 @@ interface PlacementSummary {
 
 /** In the order in which one hides the next: see `stateOf`. */
 type PlacementState =
+  /** It stays as recorded, since every plan for it fails the check. */
+  | "Quarantined"
   | "Deleting"
   | "Failed"
   | "Unscheduled"
@@ -59,6 +62,7 @@ export function summaryOf(record: PlacementRecord): PlacementSummary {
 
 /** The most urgent state that applies: what needs a person, then what moves, then what waits. */
 function stateOf(record: PlacementRecord, settled: number, counts: Omit<PlacementSummary, "state">): PlacementState {
+  if (record.conditions.some((it) => isQuarantineType(it.type))) return "Quarantined";
   if (record.deleting !== null) return "Deleting";
   if (record.selectionError !== null || counts.failed > 0) return "Failed";
   if (currentScheduling(record) === null || (counts.selected === 0 && counts.wanted > 0)) return "Unscheduled";

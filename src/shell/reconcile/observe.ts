@@ -45,6 +45,7 @@ export async function observe(ports: Ports, settings: Settings, memory: Memory):
     intent,
     ledger,
     observed,
+    unsound: new Map(),
     archive,
     history,
     trustAnchor,

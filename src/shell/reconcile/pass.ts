@@ -1,4 +1,4 @@
-import { check } from "../../core/check/check.ts";
+import { decide, type Planner } from "../../core/decide/decide.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Plan } from "../../core/model/plan.ts";
@@ -6,7 +6,7 @@ import type { PlanDefect } from "../../core/model/plan-defect.ts";
 import { type Commit, oneLine } from "../../core/model/value.ts";
 import { newRequestDetails } from "../../core/plan/approval/request-content.ts";
 import { isFinalNews } from "../../core/plan/decision.ts";
-import { plan, sealed } from "../../core/plan/plan.ts";
+import { plan as production, sealed } from "../../core/plan/plan.ts";
 import { describeChanges } from "../../core/report/commit-message.ts";
 import { commitDecision } from "./commit.ts";
 import type { Memory } from "./memory.ts";
@@ -53,14 +53,20 @@ const hasWorked = ({ created, configured, deleted, released, failed }: Receipt):
  * One look at the world and one step towards what the repository asks for, safe to run twice, at once, or never, by its
  * order: decide, check, write it down, and only then act. `flush` commits news that decides nothing too.
  */
-export async function pass(ports: Ports, settings: Settings, memory: Memory, flush: boolean): Promise<PassResult> {
+export async function pass(
+  ports: Ports,
+  settings: Settings,
+  memory: Memory,
+  flush: boolean,
+  planner: Planner = production,
+): Promise<PassResult> {
   const lap = stopwatch(ports.clock);
   const { world, state, reasons: known } = await observe(ports, settings, memory);
   const observing = lap();
-  const decided = plan(world);
-  const faults = check(decided, world);
+  const decision = decide(world, planner);
   const deciding = lap();
-  if (faults.length > 0) return { kind: "unsound", faults };
+  if (decision.kind === "unsound") return { kind: "unsound", faults: decision.faults };
+  const { plan: decided } = decision;
 
   const { intent } = world;
   const reasons = [...known, ...decided.reasons];
@@ -78,8 +84,8 @@ export async function pass(ports: Ports, settings: Settings, memory: Memory, flu
     const ledger = decided.decides ? decided.ledger : sealed(decided.ledger);
     lines = describeChanges(state.ledger, ledger).map(oneLine);
     const asked = newRequestDetails(ledger, world);
-    const decision = { ledger, intent, rendered: decided.rendered, asked, reasons, lines, now: world.now };
-    const written = await commitDecision(ports.repository, state, decision, memory);
+    const outcome = { ledger, intent, rendered: decided.rendered, asked, reasons, lines, now: world.now };
+    const written = await commitDecision(ports.repository, state, outcome, memory);
     if (written.kind === "superseded") {
       memory.pending = null;
       return written;

@@ -1,13 +1,14 @@
+import { type Decided, decide } from "../../core/decide/decide.ts";
 import { ledgerPath, placementFolder } from "../../core/ledger/layout.ts";
 import { restlessIn } from "../../core/ledger/ledger-file.ts";
 import type { Intent, Problem } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { Plan, Reason, World } from "../../core/model/plan.ts";
+import type { PlanDefect } from "../../core/model/plan-defect.ts";
 import type { UpdateRun } from "../../core/model/update-run.ts";
 import type { Commit, PlacementKey, RunKey } from "../../core/model/value.ts";
 import { affected, standsAlone } from "../../core/plan/affected.ts";
 import { indexRequests } from "../../core/plan/approval/request-index.ts";
-import { plan } from "../../core/plan/plan.ts";
 import { currentProblems } from "../../core/report/current-problems.ts";
 import { readArchive } from "./archive.ts";
 import { readHistory } from "./history.ts";
@@ -21,6 +22,8 @@ import { isRecordFolder, stateOf } from "./state.ts";
 export interface WhatIfResult {
   readonly world: World;
   readonly plan: Plan;
+  /** Of a plan that is not sound: no pass would follow it. */
+  readonly faults: readonly PlanDefect[];
   /** What is wrong in the files, history apart: see {@link currentProblems}. */
   readonly problems: readonly Problem[];
 }
@@ -36,8 +39,16 @@ export async function whatIf(ports: Ports, settings: Settings): Promise<WhatIfRe
   const part = settings.members === "record" ? await planOfPart(ports, settings) : null;
   if (part !== null) return part;
   const { world, reasons } = await observe(ports, settings, newMemory());
-  return { world, plan: withReasons(plan(world), reasons), problems: currentProblems(world.intent, world.ledger) };
+  const decided = decide(world);
+  return {
+    world,
+    plan: withReasons(decided.plan, reasons),
+    faults: faultsIn(decided),
+    problems: currentProblems(world.intent, world.ledger),
+  };
 }
+
+const faultsIn = (decided: Decided): readonly PlanDefect[] => (decided.kind === "unsound" ? decided.faults : []);
 
 const withReasons = (decided: Plan, known: readonly Reason[]): Plan => ({
   ...decided,
@@ -66,6 +77,7 @@ async function planOfPart(ports: Ports, settings: Settings): Promise<WhatIfResul
     },
     ledger,
     observed: new Map(),
+    unsound: new Map(),
     archive: await readArchive(repository, ledger, intent, memory),
     history: await readHistory(ports, memory, { source: read, ledger, anchor: trustAnchor, now }),
     trustAnchor,
@@ -74,10 +86,12 @@ async function planOfPart(ports: Ports, settings: Settings): Promise<WhatIfResul
     clockOffset: null,
     patience: settings.patience,
   };
-  const decided = plan(world);
+  const decision = decide(world);
+  const { plan: decided } = decision;
   if (!standsAlone(ledger, decided.ledger, intent)) return null;
   const told = decided.reasons.filter((it) => !isSettled(it, intent, whole));
-  return { world, plan: { ...decided, reasons: told }, problems: currentProblems(intent, whole) };
+  const faults = faultsIn(decision);
+  return { world, plan: { ...decided, reasons: told }, faults, problems: currentProblems(intent, whole) };
 }
 
 /** Whether it is about an answer to what is over: a plan of a part knows no other runs, and takes it for a stray. */

@@ -19,6 +19,7 @@ import {
   placementKey,
   type Toleration,
 } from "../../../src/core/model/placement.ts";
+import type { Quarantine } from "../../../src/core/model/plan-defect.ts";
 import {
   type BlobId,
   type ClusterName,
@@ -73,6 +74,9 @@ export function randomLedger(seed: number): Ledger {
     ...ledger,
     runs: new Map(runs.map((it) => [it.key, it])),
     evictions: new Map(evictions.map((it) => [it.name, it])),
+    quarantines: new Map(
+      keysOf(random, ["api", "web"]).map((it) => [it as PlacementKey, randomQuarantine(random, it)]),
+    ),
     formerNames: new Map(many(random, 3, () => formerNames(random)).map((it) => [it.uid, it])),
     hasTrust: flag(random),
     trust: maybe(random, () => randomTrust(random)),
@@ -409,4 +413,12 @@ const overrideSpec = (random: Random, namespace: string | null): OverrideSpec =>
           ],
         },
   })),
+});
+
+const randomQuarantine = (random: Random, placement: string): Quarantine => ({
+  placement: placement as PlacementKey,
+  since: instant(random),
+  commit: commit(random),
+  decisionVersion: 1 + random.below(3),
+  violations: [{ code: "TargetSequenceWrong", message: "dates the target of web on tokyo wrongly" }],
 });

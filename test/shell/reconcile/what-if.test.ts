@@ -28,7 +28,7 @@ async function inFull(ports: Ports): Promise<WhatIfResult> {
   const { world, reasons } = await observe(ports, record, newMemory());
   const decided = plan(world);
   const problems = currentProblems(world.intent, world.ledger);
-  return { world, plan: { ...decided, reasons: [...reasons, ...decided.reasons] }, problems };
+  return { world, plan: { ...decided, reasons: [...reasons, ...decided.reasons] }, faults: [], problems };
 }
 
 const isPart = ({ world }: WhatIfResult, whole: WhatIfResult): boolean =>

@@ -157,6 +157,7 @@ class Author {
     if (this.#chance(10)) this.#add(...this.#moving.story());
     if (this.#chance(4)) this.#overtake();
     if (this.#chance(5)) this.#falter();
+    if (this.#chance(4)) this.#sabotage();
     if (this.#chance(45)) this.#edit();
     if (this.#chance(6)) this.#expel();
     if (this.#chance(5)) this.#replace();
@@ -289,6 +290,22 @@ class Author {
     this.#change();
     const faults = `${pick(memberFaults)} ${pick(["note", "apply"])} ${1 + below(2)}`;
     this.#add({ do: "push" }, { ...this.#pass("a", true), faults });
+  }
+
+  /** The plans of a placement have a defect for a while, in which everything else goes on. */
+  #sabotage(): void {
+    const { pick } = this.#dice;
+    const placement = pick(["web", "shop"]);
+    this.#add({ do: "plant", placement });
+    pick<() => void>([
+      () => this.#change(),
+      () => this.#place(placement),
+      () => this.#add({ do: "erase", path: `placements/${placement}.yaml` }),
+    ])();
+    this.#add({ do: "push" }, this.#pass("a", true), this.#pass("a"));
+    if (this.#chance(50)) this.#edit();
+    if (this.#chance(50)) this.#add({ do: "push" }, this.#pass("a"));
+    if (this.#chance(60)) this.#add({ do: "plant", placement: "" });
   }
 
   #edit(): void {

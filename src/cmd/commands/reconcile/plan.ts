@@ -1,4 +1,3 @@
-import { check } from "../../../core/check/check.ts";
 import type { Plan, World } from "../../../core/model/plan.ts";
 import { type Digest, oneLine } from "../../../core/model/value.ts";
 import { describeChanges } from "../../../core/report/commit-message.ts";
@@ -37,11 +36,11 @@ interface Showing extends Pick<PlanOptions, "output" | "expectNoChange"> {
 }
 
 function show(
-  { plan: decided, world, problems }: WhatIfResult,
+  { plan: decided, world, problems, ...checked }: WhatIfResult,
   { output, weigh, expectNoChange }: Showing,
   terminal: Terminal,
 ): ExitCode {
-  const faults = check(decided, world).map((it) => it.message);
+  const faults = checked.faults.map((it) => it.message);
   const changes = describeChanges(world.ledger, decided.ledger).map(oneLine);
   const isChange = changesAnything(decided, world);
   if (output === "text") {

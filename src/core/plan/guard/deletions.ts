@@ -64,6 +64,7 @@ export function guardDeletions(
     ...deletionsBy(it.counted, context),
     ...unforeseenDeletions(it, context),
   ]);
+  const isLost = lossIndex(after, results, context);
   return judgeDeletions({
     before: bounds === after.deletions.bounds ? after.deletions : { ...after.deletions, bounds },
     cause: intent.commit,
@@ -77,7 +78,8 @@ export function guardDeletions(
     objectsOn: objectCounter(after),
     confirmations: intent.confirmations,
     ledgerBefore: context.world.ledger,
-    isLeaving: lossIndex(after, results, context),
+    // Of what stays as recorded nobody knows what is still to go.
+    isLeaving: (cluster, placement, key) => after.quarantines.has(placement) || isLost(cluster, placement, key),
     isReleased: releaseIndex(after),
     isProtected: protectedOthers(context),
     isApproved: approvedOthers(after, context),

@@ -123,7 +123,9 @@ export function evictionsNow(
   const kept = [...before.values()].filter(({ name }) => intent.evictions.has(name) || isUnusable(name, context));
   const known = new Set([...kept, ...fresh].map((it) => it.name));
   const lost = [...intent.evictions.values()]
-    .filter((it) => !known.has(it.name) && !placements.has(it.placement))
+    .filter(
+      (it) => !known.has(it.name) && !placements.has(it.placement) && !context.ledger.quarantines.has(it.placement),
+    )
     .map((it) => recordOf(it, judgeEviction({ ...nowhere, eviction: it }), context));
   const all = [...kept, ...fresh, ...lost].sort((a, b) => compareText(a.name, b.name));
   const after = new Map(all.map((it) => [it.name, it]));

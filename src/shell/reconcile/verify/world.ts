@@ -1,5 +1,6 @@
 import type { StateCommit } from "../../../core/audit/audit-chain.ts";
 import { commitLines } from "../../../core/model/commit.ts";
+import type { Ledger } from "../../../core/model/ledger.ts";
 import type { World } from "../../../core/model/plan.ts";
 import type { TrustRecord } from "../../../core/model/trust.ts";
 import { type Commit, type Instant, instantOf } from "../../../core/model/value.ts";
@@ -54,6 +55,7 @@ export async function worldAt(
     intent,
     ledger: before.ledger,
     observed: new Map(),
+    unsound: newlyUnsound(before.ledger, after.ledger),
     archive,
     history,
     trustAnchor,
@@ -64,6 +66,14 @@ export async function worldAt(
   };
   return { world, files: intent.files };
 }
+
+/** The placements whose plan failed in this step, by what was recorded of that. */
+const newlyUnsound = (before: Ledger, after: Ledger): World["unsound"] =>
+  new Map(
+    [...after.quarantines]
+      .filter(([key, it]) => before.quarantines.get(key) !== it)
+      .map(([key, { violations }]) => [key, violations]),
+  );
 
 /** The anchor that the operator must have given then; whether it is the right one is asked at the end. */
 const anchorOf = (before: TrustRecord | null, after: TrustRecord | null) =>

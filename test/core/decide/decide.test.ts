@@ -1,0 +1,173 @@
+// A plan that fails its check is made once more without the placements that the violations name (D 10).
+import { expect, test } from "vitest";
+import { decide, type Planner } from "../../../src/core/decide/decide.ts";
+import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
+import type { PlacementKey } from "../../../src/core/model/value.ts";
+import { plan } from "../../../src/core/plan/plan.ts";
+import { clusterOf, objectOf, placementOf, policyOf } from "../../intent.ts";
+import { planWithDefect } from "../../simulation/planted-defect.ts";
+import { World, write } from "../../world.ts";
+
+const [web, shop] = ["web" as PlacementKey, "shop" as PlacementKey];
+
+/** Two placements at rest on one cluster. */
+function atRest(): World {
+  const world = new World();
+  world.commit(() => {
+    world.join(clusterOf("m1", ["env=prod"]));
+    for (const name of [web, shop]) place(world, name);
+  });
+  settle(world);
+  return world;
+}
+
+function place(world: World, name: PlacementKey): void {
+  write(world, objectOf("ConfigMap", `${name}/config`, "one"));
+  write(world, objectOf("Namespace", name, "one"));
+  world.placements.set(name, placementOf({ name, policy: policyOf("PickAll", undefined), options: [] }));
+}
+
+function settle(world: World): void {
+  for (let pass = 0; pass < 10; pass++) world.pass();
+}
+
+const change = (world: World, value: string): void =>
+  world.commit(() => {
+    for (const name of [web, shop]) write(world, objectOf("ConfigMap", `${name}/config`, value));
+  });
+
+const broken: Planner = (seen) => planWithDefect(seen, web);
+
+function soundly(seen: Seen, planner: Planner): Plan {
+  const decided = decide(seen, planner);
+  if (decided.kind === "unsound") return expect.fail(decided.faults.map((it) => it.message).join("; "));
+  return decided.plan;
+}
+
+const acting = ({ actions }: Plan): readonly string[] =>
+  actions.flatMap(({ placements }) => placements.map((it) => it.placement));
+
+/** The world after a plan was committed and nobody acted. */
+const following = (seen: Seen, { ledger }: Plan): Seen => ({ ...seen, ledger });
+
+test("D 10: a placement whose plan fails the check stays as recorded, and all others go on", () => {
+  const world = atRest();
+  change(world, "two");
+  const seen = world.look();
+  const { ledger, ...decided } = soundly(seen, broken);
+  const [was, is] = [seen.ledger, ledger].map((it) => it.placements.get(web));
+  expect({ ...is, conditions: [] }).toEqual({ ...was, conditions: [] });
+  expect(is?.bindings).toBe(was?.bindings);
+  expect(is?.conditions[0]).toMatchObject({
+    type: "ClusterResourcePlacementPlanned",
+    status: "False",
+    reason: "Quarantined",
+    message: expect.stringContaining("TargetSequenceWrong: the plan dates the target of web on m1 wrongly"),
+  });
+  expect(ledger.quarantines.get(web)).toMatchObject({ commit: seen.intent.commit, since: seen.now });
+  expect(acting({ ledger, ...decided })).toEqual([shop]);
+  expect(decided.reasons).toContainEqual(expect.objectContaining({ kind: "quarantined", placement: web }));
+});
+
+test("D 10: the same commit is not planned again for it, and nothing is written anew", () => {
+  const world = atRest();
+  change(world, "two");
+  const seen = world.look();
+  const first = soundly(seen, broken);
+  let plans = 0;
+  const next = soundly(following(seen, first), (it) => {
+    plans += 1;
+    return broken(it);
+  });
+  expect(plans).toBe(1);
+  expect(next.ledger.quarantines).toBe(first.ledger.quarantines);
+  expect(next.ledger.placements.get(web)).toBe(first.ledger.placements.get(web));
+});
+
+test("D 10: another commit has it planned again, and since when it stays is kept while that fails", () => {
+  const world = atRest();
+  change(world, "two");
+  const seen = world.look();
+  const first = soundly(seen, broken);
+  change(world, "three");
+  const later = { ...following(world.look(), first) };
+  const [again, mended] = [soundly(later, broken), soundly(later, plan)];
+  expect(again.ledger.quarantines.get(web)).toMatchObject({ commit: later.intent.commit, since: seen.now });
+  expect(mended.ledger.quarantines.size).toBe(0);
+  expect(mended.ledger.placements.get(web)?.conditions.map((it) => it.reason)).not.toContain("Quarantined");
+  expect(acting(mended)).toEqual([shop, web]);
+});
+
+test("D 10: a release that decides by other rules plans it again", () => {
+  const world = atRest();
+  change(world, "two");
+  const seen = world.look();
+  const { ledger } = soundly(seen, broken);
+  const quarantines = new Map([...ledger.quarantines].map(([key, it]) => [key, { ...it, decisionVersion: 0 }]));
+  const next = soundly({ ...seen, ledger: { ...ledger, quarantines } }, plan);
+  expect(next.ledger.quarantines.size).toBe(0);
+  expect(acting(next)).toContain(web);
+});
+
+test("D 10: a placement that was never planned soundly has no record, and its evictions wait", () => {
+  const world = atRest();
+  const late = "late" as PlacementKey;
+  world.commit(() => place(world, late));
+  const seen = world.look();
+  const { ledger } = soundly(seen, (it) => planWithDefect(it, late));
+  expect(ledger.placements.has(late)).toBe(false);
+  expect([...ledger.quarantines.keys()]).toEqual([late]);
+});
+
+test("D 10: a violation that names no placement stops the pass", () => {
+  const world = atRest();
+  change(world, "two");
+  const planner: Planner = (seen) => {
+    const decided = planWithDefect(seen, web);
+    return { ...decided, ledger: { ...decided.ledger, sequence: (decided.ledger.sequence + 1) as never } };
+  };
+  expect(decide(world.look(), planner)).toMatchObject({
+    kind: "unsound",
+    faults: expect.arrayContaining([expect.objectContaining({ code: "LedgerSequenceWrong" })]),
+  });
+});
+
+test("D 10: a second plan that fails stops the pass, whatever it names", () => {
+  const world = atRest();
+  change(world, "two");
+  const planner: Planner = (seen) => planWithDefect(seen, seen.unsound.has(web) ? shop : web);
+  const decided = decide(world.look(), planner);
+  expect(decided.kind).toBe("unsound");
+  if (decided.kind === "unsound") expect(new Set(decided.faults.map((it) => it.code))).toContain("TargetSequenceWrong");
+});
+
+const meddlers: readonly (readonly [string, (honest: Plan, seen: Seen) => Plan, string])[] = [
+  [
+    "changes what stays as recorded",
+    ({ ledger, ...rest }) => {
+      const record = ledger.placements.get(web);
+      if (record === undefined) return expect.fail("no record");
+      const placements = new Map(ledger.placements).set(web, { ...record, generation: record.generation + 1 });
+      return { ...rest, ledger: { ...ledger, placements } };
+    },
+    "QuarantineBroken",
+  ],
+  [
+    "keeps a placement as recorded of which no plan failed",
+    ({ ledger, ...rest }) => {
+      const [known] = ledger.quarantines.values();
+      if (known === undefined) return expect.fail("no quarantine");
+      const quarantines = new Map(ledger.quarantines).set(shop, { ...known, placement: shop });
+      return { ...rest, ledger: { ...ledger, quarantines } };
+    },
+    "QuarantineUnfounded",
+  ],
+];
+
+test.each(meddlers)("D 10: the check finds a plan that %s", (_, meddle, code) => {
+  const world = atRest();
+  change(world, "two");
+  const planner: Planner = (seen) => (seen.unsound.size === 0 ? broken(seen) : meddle(broken(seen), seen));
+  const decided = decide(world.look(), planner);
+  expect(decided.kind === "unsound" ? decided.faults.map((it) => it.code) : []).toContain(code);
+});
