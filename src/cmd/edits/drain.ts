@@ -122,7 +122,7 @@ export const cordoned = (found: FoundDocument): CordonEdit =>
 /** The file of a MemberCluster without the taint; taints of others stay. */
 export const uncordoned = (found: FoundDocument): CordonEdit =>
   taintsOf(found).some(isCordon)
-    ? edit(editedText(found.text, found.document, { kind: "drop", under: ["spec"], key: "taints", doomed: isCordon }))
+    ? edit(editedText(found.text, found.document, { kind: "drop", under: ["spec"], key: "taints", selects: isCordon }))
     : { kind: "unchanged" };
 
 /** The file as the edit leaves it; none where it stays. */

@@ -18,12 +18,12 @@ export type YamlEdit =
     }
   /** Adds an item to the list at `key`, which is made where there is none. */
   | { readonly kind: "append"; readonly under: YamlPath; readonly key: string; readonly item: Json }
-  /** Removes the items that `doomed` selects, and the list if it becomes empty. */
+  /** Removes the items that it `selects`, and the list if it becomes empty. */
   | {
       readonly kind: "drop";
       readonly under: YamlPath;
       readonly key: string;
-      readonly doomed: (item: Json) => boolean;
+      readonly selects: (item: Json) => boolean;
     };
 
 /**
@@ -64,7 +64,7 @@ function changed(document: Document, { under, key, ...edit }: YamlEdit): Documen
       break;
     case "drop":
       if (!isSeq(list)) break;
-      list.items = list.items.filter((it) => !edit.doomed((it as Node).toJS(copy) as Json));
+      list.items = list.items.filter((it) => !edit.selects((it as Node).toJS(copy) as Json));
       if (list.items.length === 0) copy.deleteIn(path);
   }
   return copy;
@@ -94,7 +94,7 @@ function cutIn(text: string, document: Document, edit: YamlEdit): string | null 
         ? cutPair(text, parent, yamlLines({ [edit.key]: [edit.item] }))
         : (cutItem(text, pair, yamlLines([edit.item])) ?? cutInLine(text, pair, edit));
     case "drop":
-      return pair === null ? null : cutAway(text, pair, document, edit.doomed);
+      return pair === null ? null : cutAway(text, pair, document, edit.selects);
   }
 }
 
@@ -129,9 +129,9 @@ function cutItem(text: string, { value }: Pair, lines: readonly string[]): strin
   return insertedAfter(text, range[1], { lines, indent });
 }
 
-function cutAway(text: string, { key, value }: Pair, document: Document, doomed: (item: Json) => boolean) {
+function cutAway(text: string, { key, value }: Pair, document: Document, selects: (item: Json) => boolean) {
   if (!isSeq(value) || value.flow === true) return null;
-  const marked = value.items.map((it) => doomed((it as Node).toJS(document) as Json));
+  const marked = value.items.map((it) => selects((it as Node).toJS(document) as Json));
   const goes = marked.every(Boolean) ? [{ from: key, to: value }] : [];
   const items = value.items.flatMap((it, at) => (marked[at] === true ? [{ from: it, to: it }] : []));
   let rest = text;

@@ -59,11 +59,11 @@ function dispensable(ledger: Ledger, placement: PlacementKey): readonly RunRecor
 function rollsBackAlike(ledger: Ledger, placement: PlacementKey, without: readonly RunRecord[]): boolean {
   const record = ledger.placements.get(placement);
   if (record === undefined) return true;
-  const wish = { index: null, strategy: null };
+  const request = { index: null, strategy: null };
   const runs = new Map([...ledger.runs].filter(([, it]) => !without.includes(it)));
   return (
-    JSON.stringify(chooseRollback({ ...ledger, runs }, record, wish)) ===
-    JSON.stringify(chooseRollback(ledger, record, wish))
+    JSON.stringify(chooseRollback({ ...ledger, runs }, record, request)) ===
+    JSON.stringify(chooseRollback(ledger, record, request))
   );
 }
 

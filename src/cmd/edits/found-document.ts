@@ -93,16 +93,16 @@ function scalarAt(document: Document, ...path: readonly string[]): string | null
 type Remainder = { readonly kind: "text"; readonly text: string } | { readonly kind: "nothing" };
 
 /** A file without the documents at these places, every other byte kept; null when that cannot be cut out. */
-export function withoutDocuments(text: string, doomed: ReadonlySet<number>): Remainder | null {
+export function withoutDocuments(text: string, removed: ReadonlySet<number>): Remainder | null {
   const documents = documentsIn(text);
   if (documents.length === 0) return null;
-  const left = documents.filter((_, at) => !doomed.has(at)).map((it) => it.toJS() as Json);
+  const left = documents.filter((_, at) => !removed.has(at)).map((it) => it.toJS() as Json);
   if (left.every((it) => it === null)) return { kind: "nothing" };
   const pieces = piecesOf(text);
   // Comments alone before the first `---` belong to the first document.
   const first = pieces.length - documents.length;
   if (first < 0 || first > 1) return null;
-  const kept = pieces.filter((_, at) => !doomed.has(Math.max(0, at - first)));
+  const kept = pieces.filter((_, at) => !removed.has(Math.max(0, at - first)));
   const cut = kept.join("").replace(text.startsWith("---") ? /^(?!)/ : /^---[^\S\n]*\n/, "");
   const after = documentsIn(cut).map((it) => it.toJS() as Json);
   const isSame = after.length === left.length && after.every((it, at) => sameJson(it, left[at] ?? null));
@@ -125,8 +125,8 @@ export function filesWithout(documents: readonly FoundDocument[]): PrunedFiles {
   const files: AuthoredFile[] = [];
   const stuck: string[] = [];
   for (const [path, before] of texts) {
-    const doomed = documents.filter((it) => it.path === path).map((it) => it.document);
-    const left = withoutDocuments(before, new Set(doomed));
+    const removed = documents.filter((it) => it.path === path).map((it) => it.document);
+    const left = withoutDocuments(before, new Set(removed));
     if (left === null) stuck.push(path);
     else files.push({ path, text: left.kind === "text" ? left.text : null, before });
   }

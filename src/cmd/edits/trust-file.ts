@@ -134,7 +134,7 @@ function rotated(trust: Trust, change: TrustChange & { readonly kind: "rotate" }
     kind: "drop",
     under: ["spec", "principals", name],
     key: old.startsWith("SHA256:") ? "keys" : "openpgp",
-    doomed: (it) => typeof it === "string" && keyFingerprint(it) === old,
+    selects: (it) => typeof it === "string" && keyFingerprint(it) === old,
   };
   return edits(...fresh, away, ...revocations(trust, [old], as));
 }

@@ -65,7 +65,7 @@ export function placementActions(comparison: LiveComparison): PlacementActions |
   const due = desired.filter((it) => mustApply(comparison, it, carried));
   const apply = [...due, ...keptToApply(comparison, carried)];
   const isComplete = claimed && due.length === 0 && desired.every((it) => isApplied(comparison, carried, it.key));
-  const { remove, forget } = isComplete ? departures(comparison, carried, leavingKeys(binding)) : nothing;
+  const { remove, forget } = isComplete ? removalsOf(comparison, carried, leavingKeys(binding)) : nothing;
   const forgotten = claimed ? [...forget, ...strays(comparison, carried, desired)] : forget;
   if (claimed && apply.length === 0 && remove.length === 0 && forgotten.length === 0) return null;
   const { sequence, digest } = target;
@@ -154,7 +154,7 @@ function withdraw(
 ): PlacementActions | null {
   if (carried !== null && carried.sequence > sequence) return null;
   const { binding, member, placement, applyStrategy } = comparison;
-  const { remove, forget } = carried === null ? nothing : departures(comparison, carried, leavingKeys(binding));
+  const { remove, forget } = carried === null ? nothing : removalsOf(comparison, carried, leavingKeys(binding));
   const apply = keptToApply(comparison, carried);
   const recover = leavingIds(binding);
   const isDone = recover.length > 0 ? carried !== null : isFenced(member.inventory, placement, sequence);
@@ -196,7 +196,7 @@ function mustApply(comparison: LiveComparison, wanted: RenderedManifest, carried
 }
 
 /** The removal of each of `keys` that the inventory still lists. */
-function departures(
+function removalsOf(
   comparison: LiveComparison,
   carried: InventoryPlacement,
   keys: readonly ObjectKey[],
@@ -210,7 +210,7 @@ function departures(
     if (stay === "taken") forget.push(key);
     if (stay !== null || comparison.isHeld(key)) continue;
     if (isGone(comparison, key, entry)) forget.push(key);
-    else if (isDue(comparison, key, entry)) remove.push(departure(comparison, key, entry));
+    else if (isDue(comparison, key, entry)) remove.push(removalOf(comparison, key, entry));
   }
   return { remove, forget };
 }
@@ -258,7 +258,7 @@ function isDue(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry
 /**
  * An adopted object is released, unless the placement or a confirmation says otherwise (`apply/README.md#takeover`).
  */
-function departure(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry): ObjectRemoval {
+function removalOf(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry): ObjectRemoval {
   const { binding } = comparison;
   const others = comparison.confirmedOthers(key);
   const abandoned = binding.removal?.propagation === "Abandon";

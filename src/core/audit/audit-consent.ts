@@ -127,8 +127,8 @@ function authorsFor(
 }
 
 /** Nobody is missing; an additional author only makes the request stricter. */
-const isAtLeast = (told: Authors, found: Authors): boolean =>
-  found.principals.every((it) => told.principals.includes(it)) && told.unknown >= found.unknown;
+const isAtLeast = (recorded: Authors, found: Authors): boolean =>
+  found.principals.every((it) => recorded.principals.includes(it)) && recorded.unknown >= found.unknown;
 
 /**
  * The world with the forge reviews that its writer recorded, for files that needed one: nobody can fetch them again.

@@ -105,17 +105,17 @@ function standingsIn(before: PlacementRecord | null, record: PlacementRecord): r
 }
 
 function* verdictFaults(outcome: Schedule, before: PlacementRecord | null, record: PlacementRecord): Generator<string> {
-  const told = latestOf(record);
-  if (told === undefined) return yield "leaves out the policy snapshot";
-  const was = before?.policySnapshots.find((it) => it.index === told.index);
-  const recorded = was ?? { ...told, verdict: null };
+  const latest = latestOf(record);
+  if (latest === undefined) return yield "leaves out the policy snapshot";
+  const was = before?.policySnapshots.find((it) => it.index === latest.index);
+  const recorded = was ?? { ...latest, verdict: null };
   const again = recordVerdict(recorded, outcome, record.generation, 0 as never);
-  if (!sameVerdict(again, told))
-    yield `records a verdict that does not follow from its inputs: ${difference(again, told)}`;
+  if (!sameVerdict(again, latest))
+    yield `records a verdict that does not follow from its inputs: ${difference(again, latest)}`;
 }
 
-function difference(again: PolicySnapshot, told: PolicySnapshot): string {
-  const recorded = new Map(told.verdict?.decisions.map((it) => [it.cluster, it]));
+function difference(again: PolicySnapshot, latest: PolicySnapshot): string {
+  const recorded = new Map(latest.verdict?.decisions.map((it) => [it.cluster, it]));
   for (const it of again.verdict?.decisions ?? []) {
     const other = recorded.get(it.cluster);
     if (other === undefined || !sameDecision(other, it))

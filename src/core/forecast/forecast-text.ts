@@ -7,10 +7,10 @@ import type { ForecastEvent } from "./events.ts";
 import type { Ending, Forecast } from "./timeline.ts";
 
 /** A forecast for people: its events, one line per moment and kind, and the result. Times count from its start. */
-export function forecastLines(told: Forecast): readonly string[] {
-  const all = timeline(told);
+export function forecastLines(forecast: Forecast): readonly string[] {
+  const all = timeline(forecast);
   const lines = all.length > linesKept ? [...all.slice(0, linesKept), `and ${all.length - linesKept} more`] : all;
-  return [...(lines.length === 0 ? [] : [...lines, ""]), ...summary(told)];
+  return [...(lines.length === 0 ? [] : [...lines, ""]), ...summary(forecast)];
 }
 
 /** A rollout to a thousand clusters, one at a time, has a few thousand. */
@@ -77,13 +77,13 @@ function wordsOf(group: readonly ForecastEvent[], start: Instant): string {
   }
 }
 
-function summary(told: Forecast): readonly string[] {
-  const { start, end, ending, events, passes, unreached, reasons } = told;
+function summary(forecast: Forecast): readonly string[] {
+  const { start, end, ending, events, passes, unreached, reasons } = forecast;
   if (ending.kind === "done" && events.length === 0) return ["nothing happens: everything is up to date"];
   const how = `${endings[ending.kind]} ${offset(end, start)}, after ${passes} ${passes === 1 ? "pass" : "passes"}`;
   return [
     "next" in ending ? `${how}; next at ${offset(ending.next, start)}` : how,
-    radius(told),
+    radius(forecast),
     ...(unreached.length === 0 ? [] : [`never reached: ${someNames(unreached)}`]),
     ...(ending.kind === "done" ? [] : reasonLines(reasons, "foretold").map((it) => relative(it, start))),
   ];
@@ -107,11 +107,11 @@ function worstMoment({ unavailable }: Forecast): Forecast["unavailable"][number]
   );
 }
 
-function radius(told: Forecast): string {
-  const worst = worstMoment(told);
+function radius(forecast: Forecast): string {
+  const worst = worstMoment(forecast);
   if (worst === null) return "blast radius: none";
-  const after = told.unavailable[told.unavailable.indexOf(worst) + 1];
-  const span = `from ${offset(worst.at, told.start)}${after === undefined ? " on" : ` to ${offset(after.at, told.start)}`}`;
+  const after = forecast.unavailable[forecast.unavailable.indexOf(worst) + 1];
+  const span = `from ${offset(worst.at, forecast.start)}${after === undefined ? " on" : ` to ${offset(after.at, forecast.start)}`}`;
   return `blast radius: ${quantity(worst.clusters.length, "cluster")} not available at once, ${span}: ${someNames(worst.clusters)}`;
 }
 
@@ -124,11 +124,11 @@ const relative = (text: string, start: Instant): string =>
   });
 
 /** A forecast for programs: the same facts, moments in seconds since its start, reasons as `plan` gives them. */
-export function forecastValue(told: Forecast): Json {
-  const { start, events, ending, end, passes, unavailable, unreached, reasons } = told;
+export function forecastValue(forecast: Forecast): Json {
+  const { start, events, ending, end, passes, unavailable, unreached, reasons } = forecast;
   const after = (at: Instant): number => Math.round((at - start) / 1000);
   const moment = ({ at, clusters }: Forecast["unavailable"][number]) => ({ at: after(at), clusters: [...clusters] });
-  const worst = worstMoment(told);
+  const worst = worstMoment(forecast);
   return {
     start: instantText(start),
     ending: ending.kind,

@@ -30,22 +30,22 @@ export type ForecastSubject =
  * Finds the rollout that is meant. A run that is not set to Run is assumed to be; an External placement is rolled out by
  * its newest run that has not ended, or by one that is assumed to be created now.
  */
-export function forecastSubject(world: World, wish: ForecastRequest): ForecastSubject {
+export function forecastSubject(world: World, request: ForecastRequest): ForecastSubject {
   const { intent, ledger } = world;
-  const stranger = wish.clusters.find((it) => !intent.clusters.has(it));
+  const stranger = request.clusters.find((it) => !intent.clusters.has(it));
   if (stranger !== undefined)
     return refused(`there is no member ${stranger}`, `members are: ${listed(intent.clusters.keys())}`);
-  const run = wish.kind === "placement" ? undefined : intent.runs.get(wish.name as RunKey);
-  const key = wish.name as PlacementKey;
-  const isPlacement = wish.kind !== "run" && (intent.placements.has(key) || ledger.placements.has(key));
+  const run = request.kind === "placement" ? undefined : intent.runs.get(request.name as RunKey);
+  const key = request.name as PlacementKey;
+  const isPlacement = request.kind !== "run" && (intent.placements.has(key) || ledger.placements.has(key));
   if (run !== undefined && isPlacement)
-    return refused(`${wish.name} is a run and a placement`, "choose with --kind run or --kind placement");
-  if (run !== undefined && wish.strategy !== null)
+    return refused(`${request.name} is a run and a placement`, "choose with --kind run or --kind placement");
+  if (run !== undefined && request.strategy !== null)
     return refused(`run ${run.key} already names its strategy`, "leave --strategy out, or name the placement");
   if (run !== undefined) return withRun(world, run, []);
-  if (isPlacement) return withPlacement(world, key, wish.strategy);
+  if (isPlacement) return withPlacement(world, key, request.strategy);
   const known = [...intent.runs.keys(), ...intent.placements.keys()];
-  return refused(`no file defines a ${wish.kind ?? "run or placement"} ${wish.name}`, `there are: ${listed(known)}`);
+  return refused(`no file defines a ${request.kind ?? "run or placement"} ${request.name}`, `there are: ${listed(known)}`);
 }
 
 const refused = (message: string, fix: string): ForecastSubject => ({ kind: "refused", message, fix });

@@ -163,7 +163,7 @@ function runRead(parts: RunParts, old: RunRecord | null, fail: Fail): RunRecord 
   const { planRoot, ...run } = head;
   if (planRoot !== null && plan === null) return fail("plan.yaml is missing");
   if (planRoot !== (plan?.root ?? null)) return fail("plan.yaml is not the plan that run.yaml was written for");
-  const [told, planned] = [run.stages.length, plan?.stages.length ?? 0];
-  if (told !== planned) return fail(`run.yaml has ${told} stages, and plan.yaml has ${planned}`);
+  const [recorded, planned] = [run.stages.length, plan?.stages.length ?? 0];
+  if (recorded !== planned) return fail(`run.yaml has ${recorded} stages, and plan.yaml has ${planned}`);
   return keepIdentity(old ?? undefined, { ...run, plan });
 }

@@ -33,8 +33,8 @@ export function differenceLines(groups: readonly ChangeGroup[], whole: string): 
     lines.push("", `what changes on ${second === undefined ? first : `${firstOf(clusters, 10)}, the same on each`}:`);
     // Highlights come first; the order is stable otherwise.
     const ordered = [...objects].sort((a, b) => Number(b.told.length > 0) - Number(a.told.length > 0));
-    for (const { row, told } of ordered.slice(0, left)) {
-      lines.push(`  ${[`${objectText(row.id)}, ${row.fate}`, ...told].join("; ")}`);
+    for (const { row, told: highlighted } of ordered.slice(0, left)) {
+      lines.push(`  ${[`${objectText(row.id)}, ${row.fate}`, ...highlighted].join("; ")}`);
       const { body, isWhole } = patchOf(...masked(row.before?.manifest ?? null, row.after?.manifest ?? null));
       const some = body.slice(0, Math.min(mostLines.object, room));
       lines.push(...some.map((line) => `    ${shortened(line)}`));

@@ -134,14 +134,14 @@ function placementRow(at: PlacementContext, reasons: readonly Reason[], { explai
     ...reasons.map((it) => ({ what: withoutPrefix(explain(it), `${record.key}: `), who: whoCanAct(it, at) })),
     ...missingRuns(at),
   ];
-  const told = waits.slice(0, 3).map((it) => it.what);
-  const more = waits.length > told.length ? [`and ${waits.length - told.length} more`] : [];
+  const firstWaits = waits.slice(0, 3).map((it) => it.what);
+  const more = waits.length > firstWaits.length ? [`and ${waits.length - firstWaits.length} more`] : [];
   const cells = [
     `[${shown(record.key)}](${placementPath(record.key)})`,
     `${serving}/${wanted(record, selected)}`,
     latest === undefined ? "none" : `${latest} on ${current}`,
     shown(stateText(record)),
-    [...told, ...more].map(shown).join("<br>"),
+    [...firstWaits, ...more].map(shown).join("<br>"),
     [...new Set(waits.map((it) => it.who))].map(shown).join("<br>"),
   ];
   return `| ${cells.join(" | ")} |`;

@@ -19,16 +19,16 @@ interface RollbackRequest {
  * the one that most clusters run; else the next older one on record. So it undoes a rollout that got stuck half-way as
  * well as one that completed. The strategy is that of the placement's last run.
  */
-export function chooseRollback({ runs }: Ledger, placement: PlacementRecord, wish: RollbackRequest): RollbackChoice {
+export function chooseRollback({ runs }: Ledger, placement: PlacementRecord, request: RollbackRequest): RollbackChoice {
   if (placement.spec.strategy.type !== "External")
     return refused(`${placement.key} rolls out by itself, without runs`, "revert the commit that brought the version");
   const its = [...runs.values()].filter((it) => it.spec.placement === placement.key).sort((a, b) => b.since - a.since);
   const kept = placement.resourceSnapshots.map((it) => it.index);
-  const strategy = wish.strategy ?? its[0]?.spec.strategy.split("/").at(-1) ?? null;
+  const strategy = request.strategy ?? its[0]?.spec.strategy.split("/").at(-1) ?? null;
   if (strategy === null) return refused(`${placement.key} has had no run yet`, "give its strategy with --strategy");
-  if (wish.index !== null) {
-    const wrong = indexObjection(placement.key, placement, wish.index);
-    if (wrong === null) return { kind: "chosen", index: Number(wish.index), strategy };
+  if (request.index !== null) {
+    const wrong = indexObjection(placement.key, placement, request.index);
+    if (wrong === null) return { kind: "chosen", index: Number(request.index), strategy };
     return refused(wrong.message, wrong.fix);
   }
   const index = olderVersion(placement, its, kept);

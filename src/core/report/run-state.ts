@@ -107,14 +107,14 @@ export function clusterTroubles(view: View, cluster: ClusterName, progress: Clus
     ({ id, code, message }) => `${objectText(id)}: ${code}: ${message}`,
   );
   const more = (facts?.objectFailureCount ?? 0) - objects.length;
-  const told: string[] = [...objects, ...(more > 0 ? [`and ${quantity(more, "more object")}`] : [])];
+  const lines: string[] = [...objects, ...(more > 0 ? [`and ${quantity(more, "more object")}`] : [])];
   // An unreachable member never counts as failed: no deadline runs.
   if (contactFailure !== null)
-    return [`${contactFailure.code} since ${instantText(contactFailure.since)}: ${contactFailure.message}`, ...told];
-  if (facts === null) told.push("nothing recorded yet");
-  if (failsAt === null) return told;
+    return [`${contactFailure.code} since ${instantText(contactFailure.since)}: ${contactFailure.message}`, ...lines];
+  if (facts === null) lines.push("nothing recorded yet");
+  if (failsAt === null) return lines;
   const isOver = view.now >= failsAt;
-  return [...told, `${isOver ? "counts as failed since" : "counts as failed from"} ${instantText(failsAt)}`];
+  return [...lines, `${isOver ? "counts as failed since" : "counts as failed from"} ${instantText(failsAt)}`];
 }
 
 /** Whether a cluster counts as failed: it says so, or its deadline has passed (`rollout/README.md#b-1`). */

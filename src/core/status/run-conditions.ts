@@ -140,7 +140,7 @@ function reachText({ spec, stages }: RunRecord, { resourceIndex }: RunPlan): str
 
 const clustersOf = ({ stages }: RunRecord) => stages.flatMap((it) => [...it.clusters.values()]);
 
-interface Scene {
+interface StageContext {
   readonly run: RunRecord;
   readonly waits: readonly RunWait[];
 }
@@ -148,7 +148,7 @@ interface Scene {
 function currentVerdicts(
   progress: StageProgress | DeletionProgress,
   name: string,
-  { run, waits }: Scene,
+  { run, waits }: StageContext,
 ): readonly Verdict[] {
   const verdict = verdictOf(run);
   const hasBegun = progress.startedAt !== null || ("before" in progress && isAnyRecorded(progress.before));

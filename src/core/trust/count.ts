@@ -76,14 +76,14 @@ export function gateVerdict(context: GateInput): GateVerdict {
   if (now >= trust.expires)
     return closed("FLT1216", `trust/root.yaml expired at ${instantText(trust.expires)}; sign a new version of it`);
   if (rules.length === 0) return closed("FLT1214", "no rule of trust/root.yaml says who may approve this; add one");
-  const voices = countingAnswers(context);
-  const rejection = voices.find((it) => it.decision === "Reject");
+  const counting = countingAnswers(context);
+  const rejection = counting.find((it) => it.decision === "Reject");
   if (rejection !== undefined) {
     const { principal, comment, path } = rejection.file;
     return { kind: "rejected", by: principal, comment, path };
   }
-  const revoked = lastRevocations(voices);
-  const approvals = voices.filter(
+  const revoked = lastRevocations(counting);
+  const approvals = counting.filter(
     (it) => it.decision === "Approve" && it.order > (revoked.get(it.file.principal) ?? Number.NEGATIVE_INFINITY),
   );
   const missing = rules.flatMap((it) => missingOf(it, approvals, context.authors));
@@ -99,22 +99,22 @@ interface FiledAnswer extends AnswerToRule {
 }
 
 /** The order of the last revocation, by name. */
-function lastRevocations(voices: readonly FiledAnswer[]): ReadonlyMap<string, number> {
+function lastRevocations(counting: readonly FiledAnswer[]): ReadonlyMap<string, number> {
   const last = new Map<string, number>();
-  for (const { decision, file, order } of voices)
+  for (const { decision, file, order } of counting)
     if (decision === "Revoke") last.set(file.principal, Math.max(order, last.get(file.principal) ?? order));
   return last;
 }
 
 /** The answers that count for some rule, by name and path; by compromised keys, only what closes a gate stays. */
 function countingAnswers({ digest, requestedAt, authors, rules, answers, trust }: GateInput): readonly FiledAnswer[] {
-  const voices = answers.flatMap(({ file, judgement, order }): readonly FiledAnswer[] => {
+  const counting = answers.flatMap(({ file, judgement, order }): readonly FiledAnswer[] => {
     if (judgement.kind === "denied" || file.digest !== digest || file.principal !== judgement.principal) return [];
     const proofs = judgement.proofs.filter((it) => file.decision !== "Approve" || !isStolen(it.key, trust));
-    const voice = { decision: file.decision, judgement: { ...judgement, proofs }, authors, requestedAt, file, order };
-    return rules.some((it) => objectionOf(it, voice) === null) ? [voice] : [];
+    const answer = { decision: file.decision, judgement: { ...judgement, proofs }, authors, requestedAt, file, order };
+    return rules.some((it) => objectionOf(it, answer) === null) ? [answer] : [];
   });
-  return voices.sort(
+  return counting.sort(
     (a, b) => compareText(a.file.principal, b.file.principal) || compareText(a.file.path, b.file.path),
   );
 }
@@ -146,8 +146,8 @@ const subjectOf = ({ placements, stages, target }: ApprovalRule): string =>
     ? `${placements.join(", ")} / ${stages.join(", ")}`
     : `what is protected: ${target.namespaces.join(", ")} on ${target.clusters.join(", ")}`;
 
-function approvedBy(voices: readonly FiledAnswer[]): GateVerdict {
-  const first = voices.filter((it, at) => voices[at - 1]?.file.principal !== it.file.principal);
+function approvedBy(counting: readonly FiledAnswer[]): GateVerdict {
+  const first = counting.filter((it, at) => counting[at - 1]?.file.principal !== it.file.principal);
   const approvals = first.map(({ file, judgement: { principal, proofs, at } }) => ({ file, principal, proofs, at }));
   return { kind: "approved", approvals };
 }

@@ -70,12 +70,12 @@ export async function pass(
 
   const { intent } = world;
   const reasons = [...known, ...decided.reasons];
-  const told = { ...decided, reasons };
+  const reported = { ...decided, reasons };
   if (decided.refusal !== null) {
     // Members that are ahead of the state we read may just mean that somebody else decided in the meantime.
     if ((await ports.repository.heads()).state !== state.commit) return { kind: "superseded" };
     const spent = { observe: observing, decide: deciding, commit: 0, act: 0 };
-    return { kind: "passed", plan: told, intent, committed: null, lines: [], deferred: null, receipts: [], spent };
+    return { kind: "passed", plan: reported, intent, committed: null, lines: [], deferred: null, receipts: [], spent };
   }
   const isNews = decided.ledger !== state.ledger;
   let committed: Commit | null = null;
@@ -100,7 +100,7 @@ export async function pass(
   const receipts = ended.filter((it) => it !== null);
   const spent = { observe: observing, decide: deciding, commit: committing, act: lap() };
   const deferred = committed !== null || !isNews ? null : newsOf(state.ledger, decided.ledger);
-  return { kind: "passed", plan: told, intent, committed, lines, deferred, receipts, spent };
+  return { kind: "passed", plan: reported, intent, committed, lines, deferred, receipts, spent };
 }
 
 const newsOf = (before: Ledger, after: Ledger): News => (isFinalNews(before, after) ? "final" : "routine");

@@ -57,14 +57,14 @@ interface FoundRequest {
 
 /** Finds the open request that is meant in the record of the work tree's fleet; a forged digest is refused. */
 export const findRequest = async (
-  wish: RequestSelector,
+  selector: RequestSelector,
   verb: string,
   options: HubOptions,
   environment: Environment,
 ): Promise<FoundRequest | RefusedRequest> =>
   closing(await openRecord(options, environment), async (repository) => {
     const state = await stateIn(repository);
-    const chosen = selectRequest(state.ledger, wish, verb);
+    const chosen = selectRequest(state.ledger, selector, verb);
     if (chosen.kind === "refused") return chosen;
     const { ask } = chosen;
     if (!isGenuine(ask, state.ledger))

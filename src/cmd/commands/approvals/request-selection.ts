@@ -34,8 +34,8 @@ type SelectedRequest = { readonly kind: "chosen"; readonly ask: ApprovalRequest 
 const refused = (message: string, fix: string): SelectedRequest => ({ kind: "refused", message, fix });
 
 /** Finds the open request that is meant: one has to be named, unless there is no other. `verb`: what is typed. */
-export function selectRequest(ledger: Ledger, wish: RequestSelector, verb: string): SelectedRequest {
-  const { run: name, change } = wish;
+export function selectRequest(ledger: Ledger, selector: RequestSelector, verb: string): SelectedRequest {
+  const { run: name, change } = selector;
   if (change !== null && name !== null)
     return refused(
       "a run and --change cannot be combined",
@@ -47,7 +47,7 @@ export function selectRequest(ledger: Ledger, wish: RequestSelector, verb: strin
   const run = ledger.runs.get(name as RunKey);
   if (run === undefined)
     return refused(`there is no record of run ${name}`, recordedText("run", name, ledger.runs.keys()));
-  return chooseGate(run, wish, verb);
+  return chooseGate(run, selector, verb);
 }
 
 function chooseChange({ placements }: Ledger, name: string): SelectedRequest {
@@ -140,26 +140,26 @@ export type SelectedDeletion =
   | { readonly kind: "refused"; readonly message: string; readonly fix: string };
 
 /** Finds the waiting set by its digest or the beginning of it; without one, the only one that waits. */
-export function selectDeletion({ held, confirmations }: DeletionLedger, wish: string | null): SelectedDeletion {
-  const waiting = held.filter((it) => !it.confirmed && it.because !== "protected" && isMeant(it, wish));
+export function selectDeletion({ held, confirmations }: DeletionLedger, selector: string | null): SelectedDeletion {
+  const waiting = held.filter((it) => !it.confirmed && it.because !== "protected" && isMeant(it, selector));
   const [first, second] = waiting;
   if (first !== undefined)
     return second === undefined ? { kind: "chosen", set: first } : { kind: "several", sets: waiting };
-  if (wish === null) return { kind: "unknown" };
-  if (!/^[0-9a-f]{6,64}$/.test(wish))
+  if (selector === null) return { kind: "unknown" };
+  if (!/^[0-9a-f]{6,64}$/.test(selector))
     return refusedDeletion(
-      `${wish} is not a digest of deletions`,
+      `${selector} is not a digest of deletions`,
       "give at least the first six of its 64 hexadecimal digits",
     );
-  const [placement] = held.find((it) => it.because === "protected" && isMeant(it, wish))?.groups ?? [];
+  const [placement] = held.find((it) => it.because === "protected" && isMeant(it, selector))?.groups ?? [];
   if (placement !== undefined)
     return refusedDeletion(
-      `the deletions of ${wish} take along objects of others in a protected place, which no confirmation covers`,
+      `the deletions of ${selector} take along objects of others in a protected place, which no confirmation covers`,
       `approve the change instead: flotilla approve --change ${placement.placement}`,
     );
-  if (held.some((it) => isMeant(it, wish)))
-    return refusedDeletion(`the deletions of ${wish} are already confirmed`, "the rest of them will be deleted");
-  const judged = [...confirmations.values()].find((it) => isMeant(it, wish));
+  if (held.some((it) => isMeant(it, selector)))
+    return refusedDeletion(`the deletions of ${selector} are already confirmed`, "the rest of them will be deleted");
+  const judged = [...confirmations.values()].find((it) => isMeant(it, selector));
   if (judged === undefined) return { kind: "unknown" };
   const { path } = confirmationFile(judged.digest);
   return judged.outcome === "used"
@@ -173,7 +173,7 @@ export function selectDeletion({ held, confirmations }: DeletionLedger, wish: st
       );
 }
 
-const isMeant = ({ digest }: Pick<HeldDeletion, "digest">, wish: string | null): boolean =>
-  wish === null || digest.startsWith(wish);
+const isMeant = ({ digest }: Pick<HeldDeletion, "digest">, selector: string | null): boolean =>
+  selector === null || digest.startsWith(selector);
 
 const refusedDeletion = (message: string, fix: string): SelectedDeletion => ({ kind: "refused", message, fix });

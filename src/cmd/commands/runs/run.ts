@@ -134,8 +134,8 @@ export async function rollback(options: RollbackOptions, terminal: Terminal): Pr
     terminal.err(unknownText(`placement ${options.placement}`, [...ledger.placements.keys()]));
     return exitCodes.usage;
   }
-  const wish = { index: options.to ?? null, strategy: options.strategy ?? null };
-  const choice = chooseRollback(ledger, record, wish);
+  const request = { index: options.to ?? null, strategy: options.strategy ?? null };
+  const choice = chooseRollback(ledger, record, request);
   if (choice.kind === "refused") return usageError(choice.message, choice.fix, terminal);
   const { namespace } = record;
   const wrong = runObjection(workTree, { namespace, placement: record.name, strategy: choice.strategy });

@@ -66,11 +66,11 @@ export async function simulate(options: SimulateOptions, terminal: Terminal): Pr
     const subject = forecastSubject(world, { name, kind, strategy, clusters });
     if (subject.kind === "refused") return usageError(subject.message, subject.fix, terminal);
     const foreseen = forecast(subject.world, setupOf(options, subject));
-    const told = { ...foreseen, reasons: [...reasons, ...foreseen.reasons] };
+    const result = { ...foreseen, reasons: [...reasons, ...foreseen.reasons] };
     const problems = currentProblems(world.intent, world.ledger).filter((it) => it.severity === "error");
     printProblems(problems, terminal);
-    show({ told, subject, options }, terminal);
-    return worst(codeOfProblems(problems), codeOfEnding(told));
+    show({ result, subject, options }, terminal);
+    return worst(codeOfProblems(problems), codeOfEnding(result));
   });
 }
 
@@ -87,30 +87,30 @@ const setupOf = (options: SimulateOptions, { focus }: Chosen): ForecastSetup => 
 });
 
 interface Shown {
-  readonly told: Forecast;
+  readonly result: Forecast;
   readonly subject: Chosen;
   readonly options: SimulateOptions;
 }
 
-function show({ told, subject, options }: Shown, terminal: Terminal): void {
+function show({ result, subject, options }: Shown, terminal: Terminal): void {
   const { focus, notes, world } = subject;
   const supposed = [...notes, ...assumptionLines(options, focus.run !== null)];
   if (options.output !== "text") {
     const { placement, run } = focus;
     const head: Json = { placement, run, commit: world.intent.commit, supposed };
-    terminal.out(encoded({ ...head, ...(forecastValue(told) as object) } as Json, options.output));
+    terminal.out(encoded({ ...head, ...(forecastValue(result) as object) } as Json, options.output));
     return;
   }
-  const { ending } = told;
+  const { ending } = result;
   for (const { message } of ending.kind === "unsound" ? ending.faults : [])
     terminal.err(`defect: the plan ${message}\n`);
   if (ending.kind === "refused") terminal.err(planRefusalText(ending.refusal));
   const of = focus.run === null ? `placement ${focus.placement}` : `run ${focus.run} of placement ${focus.placement}`;
   const lines = [
-    `${of} at ${world.intent.commit.slice(0, 7)}, from ${instantText(told.start)}`,
+    `${of} at ${world.intent.commit.slice(0, 7)}, from ${instantText(result.start)}`,
     ...supposed.map((it) => `assumed: ${it}`),
     "",
-    ...forecastLines(told),
+    ...forecastLines(result),
   ];
   terminal.out(lines.map((it) => `${oneLine(it)}\n`).join(""));
 }

@@ -119,13 +119,13 @@ export async function trustRevoke(options: TrustRevokeOptions, terminal: Termina
   return writeNext({ change: { kind: "revoke", what, as }, words: () => `revoke ${what}, ${as}` }, options, terminal);
 }
 
-interface Wish {
+interface VersionChange {
   readonly change: TrustChange;
   /** What the subject of the commit says, after the version before. */
   readonly words: (before: Trust) => string;
 }
 
-async function writeNext({ change, words }: Wish, options: TrustNextOptions, terminal: Terminal): Promise<ExitCode> {
+async function writeNext({ change, words }: VersionChange, options: TrustNextOptions, terminal: Terminal): Promise<ExitCode> {
   const { author, file } = await openTrustFile(options);
   if (file === null) return usageError(`there is no ${trustPath}`, "flotilla trust init writes the first", terminal);
   const before = file.reading.trust;

@@ -24,8 +24,8 @@ export interface TrustInitOptions extends CommitOptions, KeyOptions {
 /** Writes version 1: one person who may change the file, and approve. The operator vouches for it by its digest. */
 export async function trustInit(options: TrustInitOptions, terminal: Terminal): Promise<ExitCode> {
   const { name } = options;
-  const wish = wishOf(options);
-  if (wish.kind === "declined") return usageError(wish.message, wish.fix, terminal);
+  const parsed = parsedOptions(options);
+  if (parsed.kind === "declined") return usageError(parsed.message, parsed.fix, terminal);
   const { author, file } = await openTrustFile(options);
   if (file !== null)
     return usageError(`${trustPath} already exists`, "change it with flotilla trust add, rotate or revoke", terminal);
@@ -35,7 +35,7 @@ export async function trustInit(options: TrustInitOptions, terminal: Terminal): 
   const own = await gitSigningKey(options);
   const keys = await firstKeys(options, own);
   if (keys.kind === "declined") return usageError(keys.message, keys.fix, terminal);
-  const text = firstTrustText({ name, keys: keys.keys, openpgp: keys.openpgp, ...wish.first });
+  const text = firstTrustText({ name, keys: keys.keys, openpgp: keys.openpgp, ...parsed.first });
   const { trust, problems } = readTrust(text);
   if (trust === null) return printUnusableTrust(problems, terminal);
   const objection = expiryObjection(null, trust);
@@ -50,9 +50,9 @@ export async function trustInit(options: TrustInitOptions, terminal: Terminal): 
   return code;
 }
 
-type Wished = { readonly kind: "wish"; readonly first: Pick<FirstTrust, "approves" | "expires"> } | Declined;
+type ParsedOptions = { readonly kind: "parsed"; readonly first: Pick<FirstTrust, "approves" | "expires"> } | Declined;
 
-function wishOf({ approves, expires: until }: TrustInitOptions): Wished {
+function parsedOptions({ approves, expires: until }: TrustInitOptions): ParsedOptions {
   const wrong = approves.find((it) => !/^.+\/[^/]+$/.test(it));
   if (wrong !== undefined) {
     const fix = "write it as web/production, or web/*";
@@ -64,7 +64,7 @@ function wishOf({ approves, expires: until }: TrustInitOptions): Wished {
     const slash = it.lastIndexOf("/");
     return { placement: it.slice(0, slash), stage: it.slice(slash + 1) };
   });
-  return { kind: "wish", first: { approves: gates, expires } };
+  return { kind: "parsed", first: { approves: gates, expires } };
 }
 
 type OwnKey = Awaited<ReturnType<typeof gitSigningKey>>;

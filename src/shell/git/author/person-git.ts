@@ -37,9 +37,9 @@ export const personProgram =
       const stdin = isTyped ? "inherit" : "pipe";
       const child = spawn(program, args, { ...cwd, env, stdio: [stdin, "pipe", "pipe"], windowsHide: true });
       const output: Buffer[] = [];
-      const complaint: Buffer[] = [];
+      const errorText: Buffer[] = [];
       child.stdout?.on("data", (it: Buffer) => output.push(it));
-      child.stderr?.on("data", (it: Buffer) => complaint.push(it));
+      child.stderr?.on("data", (it: Buffer) => errorText.push(it));
       child.stdin?.on("error", () => {});
       child.on("error", (cause) =>
         reject(
@@ -50,7 +50,7 @@ export const personProgram =
         resolve({
           code: code ?? 128,
           output: Buffer.concat(output).toString("utf8"),
-          stderr: stderrText(Buffer.concat(complaint).toString("utf8")),
+          stderr: stderrText(Buffer.concat(errorText).toString("utf8")),
         }),
       );
       child.stdin?.end(input);

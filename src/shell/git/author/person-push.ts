@@ -123,8 +123,8 @@ function knownPage(url: string, base: string, branch: string): string | null {
   if (/^(?:github\.com$|github\.)/.test(host)) return `https://${host}/${path}/compare/${to}...${from}?expand=1`;
   if (/^(?:codeberg\.org$|gitea\.|forgejo\.)/.test(host)) return `https://${host}/${path}/compare/${to}...${from}`;
   if (!/^gitlab\./.test(host)) return null;
-  const wish = `merge_request%5Bsource_branch%5D=${from}&merge_request%5Btarget_branch%5D=${to}`;
-  return `https://${host}/${path}/-/merge_requests/new?${wish}`;
+  const query = `merge_request%5Bsource_branch%5D=${from}&merge_request%5Btarget_branch%5D=${to}`;
+  return `https://${host}/${path}/-/merge_requests/new?${query}`;
 }
 
 /** A branch's name in a URL: its slashes stay. */

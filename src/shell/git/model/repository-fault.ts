@@ -13,24 +13,24 @@ export function repositoryFault(
 }
 
 /**
- * What git's complaint amounts to.
+ * What git's error output amounts to.
  *
  * Git has one exit code for everything, so its words must do; they are asked for in the C locale. Words that are not
  * known mean that the other side refused, and are shown as they are. A lock of git in the way is named: whether its owner
  * is at work or died is for whoever owns the repository to find out.
  */
-export function faultFromGitError(during: string, complaint: string): Fault {
-  const code = errorPatterns.find(([, words]) => words.test(complaint))?.[0] ?? "RepositoryRefused";
-  const lock = lockIn(complaint);
+export function faultFromGitError(during: string, errorText: string): Fault {
+  const code = errorPatterns.find(([, words]) => words.test(errorText))?.[0] ?? "RepositoryRefused";
+  const lock = lockIn(errorText);
   const fix = `make sure that no git is at work in that repository, then remove ${lock} and try again`;
-  const message = complaint === "" ? "git failed and gave no reason" : complaint;
+  const message = errorText === "" ? "git failed and gave no reason" : errorText;
   return repositoryFault(code, during, message, lock === null ? {} : { fix });
 }
 
 /** The lock file of this machine that git found in its way, or null; what a server says of its own is no business of ours. */
-function lockIn(complaint: string): string | null {
-  const lock = /^(?!remote: ).*Unable to create '(.+\.lock)': File exists/m.exec(complaint)?.[1];
-  const config = /^(?!remote: ).*could not lock config file (.+): File exists/m.exec(complaint)?.[1];
+function lockIn(errorText: string): string | null {
+  const lock = /^(?!remote: ).*Unable to create '(.+\.lock)': File exists/m.exec(errorText)?.[1];
+  const config = /^(?!remote: ).*could not lock config file (.+): File exists/m.exec(errorText)?.[1];
   return lock ?? (config === undefined ? null : `${config}.lock`);
 }
 

@@ -150,7 +150,7 @@ class MirrorHub implements Hub {
     await removeStaleLocks(this.#git.gitDir ?? "");
     const both = [this.#branches.source, this.#branches.state];
     let wanted: readonly string[] = this.#isWhole ? both : await this.#list();
-    let complaint = "";
+    let errorText = "";
     for (let attempt = 0; attempt < attempts && wanted.length > 0; attempt++) {
       const specs = wanted.map((it) => `+${refOf(it)}:${trackingRef(it)}`);
       const deadlineMs = this.#mayBeEmpty ? firstFetchDeadlineMs : exchangeDeadlineMs;
@@ -160,11 +160,11 @@ class MirrorHub implements Hub {
         this.#mayBeEmpty = false;
         return this.#tracked(wanted);
       }
-      complaint = answer.stderr;
+      errorText = answer.stderr;
       wanted = await this.#list();
     }
     if (wanted.length === 0) return { source: null, state: null };
-    throw faultFromGitError(`fetching ${this.#address.name}`, complaint);
+    throw faultFromGitError(`fetching ${this.#address.name}`, errorText);
   }
 
   async #tracked(wanted: readonly string[]): Promise<Heads> {

@@ -163,9 +163,9 @@ export class ProgramRepository implements Repository {
     const args = [...quickly, "fast-import", "--quiet", "--done", "--date-format=raw", "--depth=0"];
     const answer = await this.#try(args, "writing to", importStream(proposal, scratch));
     if (answer.code === 0) return answer.output.toString("latin1").trim() as Commit;
-    const [report, complaint] = splitCrashReport(answer.stderr);
+    const [report, errorText] = splitCrashReport(answer.stderr);
     if (report !== null) await rm(join(this.#git.gitDir ?? "", report), { force: true });
-    throw faultFromGitError(`writing to ${this.name}`, complaint);
+    throw faultFromGitError(`writing to ${this.name}`, errorText);
   }
 
   /**
@@ -200,9 +200,9 @@ export class ProgramRepository implements Repository {
 }
 
 /** Takes out of what fast-import said the name of the crash report that it left in the git folder; and the rest. */
-function splitCrashReport(complaint: string): readonly [string | null, string] {
-  const line = /^fast-import: dumping crash report to .*?(fast_import_crash_\d+)\n?/m.exec(complaint);
-  return line === null ? [null, complaint] : [line[1] ?? null, complaint.replace(line[0], "").trim()];
+function splitCrashReport(errorText: string): readonly [string | null, string] {
+  const line = /^fast-import: dumping crash report to .*?(fast_import_crash_\d+)\n?/m.exec(errorText);
+  return line === null ? [null, errorText] : [line[1] ?? null, errorText.replace(line[0], "").trim()];
 }
 
 /** Removes scratch refs of processes that died between writing a commit and moving the branch. */

@@ -176,9 +176,9 @@ const sizeOf = (shard: Shard): number =>
  */
 function lineOf(key: ObjectKey, entry: InventoryEntry): string {
   const { version, digest, uid, adopted, sequence, fingerprint, outcome, repairs } = entry;
-  const told = outcome.kind === "applied" ? null : outcomeJson(outcome);
+  const item = outcome.kind === "applied" ? null : outcomeJson(outcome);
   const rest = repairs === undefined ? [] : [[repairs.count, repairs.since, repairs.last]];
-  const words = told === null && rest.length === 0 ? [] : [told, ...rest];
+  const words = item === null && rest.length === 0 ? [] : [item, ...rest];
   return canonicalJson([key, version, digest, uid, adopted ? 1 : 0, sequence, fingerprint, ...words]);
 }
 
@@ -222,11 +222,11 @@ function placementOf(text: string): InventoryPlacement | null {
 
 function entryOf(line: Json | undefined): [ObjectKey, InventoryEntry] | null {
   if (!Array.isArray(line)) return null;
-  const [key, version, digest, uid, adopted, sequence, fingerprint, told, repairs] = line as readonly (
+  const [key, version, digest, uid, adopted, sequence, fingerprint, item, repairs] = line as readonly (
     | Json
     | undefined
   )[];
-  const outcome = outcomeOf(told ?? undefined);
+  const outcome = outcomeOf(item ?? undefined);
   if (repairs !== undefined && !isRepairs(repairs)) return null;
   if (typeof key !== "string" || key.split("/").length !== 4) return null;
   if (typeof version !== "string" || typeof digest !== "string" || !isCount(sequence) || outcome === null) return null;
@@ -244,8 +244,8 @@ function entryOf(line: Json | undefined): [ObjectKey, InventoryEntry] | null {
   return [key as ObjectKey, entry];
 }
 
-const isRepairs = (told: Json): told is readonly number[] =>
-  Array.isArray(told) && told.length === 3 && told.every(isCount);
+const isRepairs = (item: Json): item is readonly number[] =>
+  Array.isArray(item) && item.length === 3 && item.every(isCount);
 
 const repairsOf = ([count, since, last]: readonly number[]): NonNullable<InventoryEntry["repairs"]> => ({
   count: count as number,
@@ -253,10 +253,10 @@ const repairsOf = ([count, since, last]: readonly number[]): NonNullable<Invento
   last: last as Instant,
 });
 
-function outcomeOf(told: Json | undefined): Outcome | null {
-  if (told === undefined) return { kind: "applied" };
-  if (!Array.isArray(told)) return null;
-  const [kind, code, message, ...more] = told as readonly (Json | undefined)[];
+function outcomeOf(item: Json | undefined): Outcome | null {
+  if (item === undefined) return { kind: "applied" };
+  if (!Array.isArray(item)) return null;
+  const [kind, code, message, ...more] = item as readonly (Json | undefined)[];
   if (kind === "claimed") return { kind };
   if (typeof code !== "string" || !failureCodes.has(code) || typeof message !== "string") return null;
   if (kind === "lingering") return lingeringOf(code as FailureCode, message, more);
