@@ -96,7 +96,7 @@ export interface WriteTask {
 export interface RemovalTask {
   readonly id: ObjectRemoval["id"];
   readonly action: PlacementActions;
-  readonly departure: ObjectRemoval;
+  readonly item: ObjectRemoval;
   readonly entry: InventoryEntry;
 }
 

@@ -45,7 +45,10 @@ export function forecastSubject(world: World, request: ForecastRequest): Forecas
   if (run !== undefined) return withRun(world, run, []);
   if (isPlacement) return withPlacement(world, key, request.strategy);
   const known = [...intent.runs.keys(), ...intent.placements.keys()];
-  return refused(`no file defines a ${request.kind ?? "run or placement"} ${request.name}`, `there are: ${listed(known)}`);
+  return refused(
+    `no file defines a ${request.kind ?? "run or placement"} ${request.name}`,
+    `there are: ${listed(known)}`,
+  );
 }
 
 const refused = (message: string, fix: string): ForecastSubject => ({ kind: "refused", message, fix });

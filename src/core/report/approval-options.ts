@@ -29,16 +29,16 @@ function allowedAction(name: string, ask: ApprovalRequest, context: ApprovalCont
   if (verdict.missing.length === 0) return nothing(verdict.because);
   const { authors, requestedAt } = ask.request;
   const judgement = { kind: "counts", principal: name, proofs: possibleProofs(person, trust), at: now } as const;
-  const answerWith = (decision: AnswerToRule["decision"]): AnswerToRule => ({ decision, judgement, authors, requestedAt });
+  const answer = (decision: AnswerToRule["decision"]): AnswerToRule => ({ decision, judgement, authors, requestedAt });
   const rules = rulesOn(ask, context);
-  const objections = rules.map((it) => objectionOf(it, answerWith("Approve")));
-  const lacking = verdict.missing.filter((it) => objectionOf(it.rule, answerWith("Approve")) === null);
+  const objections = rules.map((it) => objectionOf(it, answer("Approve")));
+  const lacking = verdict.missing.filter((it) => objectionOf(it.rule, answer("Approve")) === null);
   if (lacking.some((it) => it.mayApprove.includes(name))) return { kind: "approve" };
   if (lacking.some((it) => it.have.includes(name))) return { kind: "given" };
   const because = objections.includes(null)
     ? `${name} cannot give the missing approval: ${verdict.because}`
     : tellingOf(objections);
-  const mayReject = rules.some((it) => objectionOf(it, answerWith("Reject")) === null);
+  const mayReject = rules.some((it) => objectionOf(it, answer("Reject")) === null);
   return mayReject ? { kind: "reject", because } : nothing(because);
 }
 

@@ -286,7 +286,7 @@ describe("deleting", () => {
     const served = async () => ({ resources: [old], uncertainGroups: new Set<string>() });
     const action = doing({ placement: "unserved", sequence: 2, leaves: true });
     const away = departure(seen, "unserved", settings, { how: "release" });
-    const removal = { id: away.id, action, departure: away, entry };
+    const removal = { id: away.id, action, item: away, entry };
     const left = await removeAll(sceneOf({ served, refresh: served }), [removal]);
     expect(left.get(removal)).toMatchObject({ effect: "failed", entry: { uid: entry.uid } });
   });

@@ -125,7 +125,11 @@ interface VersionChange {
   readonly words: (before: Trust) => string;
 }
 
-async function writeNext({ change, words }: VersionChange, options: TrustNextOptions, terminal: Terminal): Promise<ExitCode> {
+async function writeNext(
+  { change, words }: VersionChange,
+  options: TrustNextOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
   const { author, file } = await openTrustFile(options);
   if (file === null) return usageError(`there is no ${trustPath}`, "flotilla trust init writes the first", terminal);
   const before = file.reading.trust;

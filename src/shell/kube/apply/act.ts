@@ -94,7 +94,7 @@ function carriedBeside(
   { claimed, removals }: ClaimedAction,
   writes: ReadonlyMap<WriteTask, TaskResult>,
 ): (it: RemovalTask) => boolean {
-  const goes = new Set(removals.map(({ action, departure }) => `${action.placement} ${departure.key}`));
+  const goes = new Set(removals.map(({ action, item }) => `${action.placement} ${item.key}`));
   const kept = new Set<string>();
   const keep = (placement: string, key: ObjectKey, uid: string | null): void => {
     if (uid !== null && !goes.has(`${placement} ${key}`)) kept.add(`${placement} ${uid}`);
@@ -112,7 +112,7 @@ function claimChanges(
   { accepted, writes, removals }: Omit<ClaimedAction, "claimed">,
 ): InventoryChanges {
   const entries = new Map(accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>()]));
-  for (const { action, departure, entry } of removals) entries.get(action)?.set(departure.key, entry);
+  for (const { action, item, entry } of removals) entries.get(action)?.set(item.key, entry);
   for (const write of writes) entries.get(write.action)?.set(write.item.key, claimedEntry(context, write));
   // Nothing is dropped yet: a placement that is removed stays listed until its objects are gone.
   return changesOf(accepted, entries);
@@ -127,7 +127,7 @@ function resultChanges(
     accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>(it.forget.map((key) => [key, null]))]),
   );
   for (const [{ action, item }, { entry }] of writes) entries.get(action)?.set(item.key, entry);
-  for (const [{ action, departure }, { entry }] of removals) entries.get(action)?.set(departure.key, entry);
+  for (const [{ action, item }, { entry }] of removals) entries.get(action)?.set(item.key, entry);
   return withoutHandedOver(changesOf(accepted, entries), writes, claimed.inventory);
 }
 

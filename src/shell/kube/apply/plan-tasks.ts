@@ -167,7 +167,7 @@ const recoveriesOf = (
     .flatMap((action) =>
       action.recover.map((object): RemovalTask => {
         const id = { ...object, version: anyResourceOf(served, object)?.version ?? "" };
-        const departure = {
+        const item = {
           id,
           key: objectKey(id),
           uid: null,
@@ -175,16 +175,16 @@ const recoveriesOf = (
           confirmed: false,
           cascadesTo: [],
         } as const;
-        return { id, action, departure, entry: lostEntry(id.version) };
+        return { id, action, item, entry: lostEntry(id.version) };
       }),
     );
 
 /** Only what the inventory lists can be removed (`plan/README.md#d-1`). */
 const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory): readonly RemovalTask[] =>
   accepted.flatMap((action) =>
-    action.remove.flatMap((departure): readonly RemovalTask[] => {
-      const entry = inventoryEntryOf(inventory, action, departure.key);
-      return entry === null ? [] : [{ id: departure.id, action, departure, entry }];
+    action.remove.flatMap((item): readonly RemovalTask[] => {
+      const entry = inventoryEntryOf(inventory, action, item.key);
+      return entry === null ? [] : [{ id: item.id, action, item, entry }];
     }),
   );
 

@@ -31,8 +31,8 @@ export async function removeAll(
       );
       if (result === null) return;
       results.set(removal, result);
-      const { uid } = removal.departure;
-      if (uid !== null && removal.departure.how === "delete" && isGoing(result)) going.add(uid);
+      const { uid } = removal.item;
+      if (uid !== null && removal.item.how === "delete" && isGoing(result)) going.add(uid);
     });
   }
   return results;
@@ -45,18 +45,18 @@ const isGoing = ({ entry, effect }: TaskResult): boolean =>
 const gone: TaskResult = { entry: null, effect: "none" };
 
 async function removeOne(context: ApplyContext, removal: RemovalTask, going: ReadonlySet<string>): Promise<TaskResult> {
-  const { departure, entry } = removal;
+  const { item, entry } = removal;
   const resource = await resourceFor(context, removal);
   if (resource === "gone") return gone;
   if (resource === null)
-    return lingering(entry, "DeletionRefused", `API discovery fails on the member for ${departure.id.kind}`);
+    return lingering(entry, "DeletionRefused", `API discovery fails on the member for ${item.id.kind}`);
   // A definition recreated in the other scope has taken all earlier objects with it.
-  if (resource.namespaced && departure.id.namespace === null) return gone;
-  if (departure.uid === null || entry.uid === null) return identify(context, removal, resource);
-  if (departure.uid !== entry.uid) {
+  if (resource.namespaced && item.id.namespace === null) return gone;
+  if (item.uid === null || entry.uid === null) return identify(context, removal, resource);
+  if (item.uid !== entry.uid) {
     return lingering(entry, "IdentityChanged", "its uid in the inventory differs from the one to delete");
   }
-  return departure.how === "release"
+  return item.how === "release"
     ? releaseObject(context, removal, resource)
     : deleteObject({ context, removal, resource }, going);
 }
@@ -156,7 +156,7 @@ async function objectionTo(
   live: JsonObject,
   going: ReadonlySet<string>,
 ): Promise<TaskResult | null> {
-  const { id, entry, action, departure } = removal;
+  const { id, entry, action, item } = removal;
   if (memberAt(live, "metadata", "uid") !== entry.uid) {
     return lingering(entry, "IdentityChanged", "it was made anew by somebody else and is left alone");
   }
@@ -177,7 +177,7 @@ async function objectionTo(
       return null;
     case "holds":
       // Whatever was confirmed: what stands there now decides, and none of it may be new (`plan/README.md#d-3`).
-      return isCovered(contents.others, departure.cascadesTo) ? null : occupied(entry, contents.others);
+      return isCovered(contents.others, item.cascadesTo) ? null : occupied(entry, contents.others);
     case "unknown":
       // Not a case for a confirmation, which would let it go unseen: it is looked into again.
       return lingering(entry, "DeletionRefused", `what it holds cannot be seen: ${contents.text}`);
