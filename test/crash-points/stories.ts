@@ -34,6 +34,15 @@ const slowly = `
 
 const everything = `${fleet}\n${placed}`;
 
+/** `pool` can go to a placement that only runs move. */
+const staged = `
+  manifest object="Namespace slow" value=1
+  manifest object="Namespace pool" value=1
+  manifest object="ConfigMap pool/config" value=1
+  strategy name=rings stages="dev:env=dev prod:env=prod/1"
+  placement name=slow policy=PickAll options="ns=slow external"
+  run name=first placement=slow strategy=rings index="" state=Run`;
+
 /**
  * What happens to a small fleet in its life: together they have every kind of effect that there is.
  *
@@ -61,6 +70,19 @@ export const stories: readonly Story[] = [
     name: "a placement moves",
     given: everything,
     edit: `placement name=shop policy="PickN 1 env=prod" options=""`,
+  },
+  {
+    name: "a placement renamed",
+    given: everything,
+    edit: `erase path=placements/web.yaml
+      placement name=next policy=PickAll options="ns=web unavailable=2"`,
+  },
+  {
+    name: "objects that go to a placement whose run brings them, stage by stage",
+    given: `${everything}\n${staged}\nplacement name=web policy=PickAll options="ns=web,pool unavailable=2"`,
+    edit: `placement name=web policy=PickAll options="ns=web unavailable=2"
+      placement name=slow policy=PickAll options="ns=slow,pool external"
+      run name=second placement=slow strategy=rings index="" state=Run`,
   },
   { name: "a placement removed, beyond the bounds", given: everything, edit: "erase path=placements/web.yaml" },
   {

@@ -11,6 +11,7 @@ import { type FieldProblem, type FieldProblems, note, warning } from "../yaml/pr
 import { placementAdvice } from "./placement-advice.ts";
 import type { DocumentVersion, DocumentVersions } from "./resolve.ts";
 import { budgetAdvice, evictionAdvice, runAdvice, strategyAdvice } from "./rollout-advice.ts";
+import { sharedObjectAdvice } from "./shared-objects.ts";
 
 type AdviceContext = Pick<
   Intent,
@@ -36,7 +37,11 @@ function problemsWith({ content }: DocumentVersion, context: AdviceContext): Fie
     case "fleet":
       return contextProblems(context);
     case "placement":
-      return [...clusterNameProblems(content.placement, context), ...placementAdvice(content.placement, context)];
+      return [
+        ...clusterNameProblems(content.placement, context),
+        ...placementAdvice(content.placement, context),
+        ...sharedObjectAdvice(content.placement, context),
+      ];
     case "override":
       return overrideProblems(content.override, context);
     case "run":

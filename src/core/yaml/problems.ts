@@ -179,6 +179,7 @@ export const problemCodes = {
   FLT1339: "a patch that replaces a whole map",
   FLT1340: "a placement that matches no cluster",
   FLT1341: "a selector that selects nothing",
+  FLT1342: "a selector of what another placement selects for the same clusters",
   FLT1350: "settings, a confirmation or an approval in the wrong place",
   FLT1401: "the identity of an object cannot be read",
   FLT1402: "a List inside a List",
