@@ -48,7 +48,17 @@ interface Form {
  * and the fleet's name, which is made of its first instant), and the counter of everything that a cluster ever wrote.
  */
 const volatile: readonly string[] = [
-  ...["since", "at", "startedAt", "endedAt", "lastTransitionTime", "lastUpdateTime", "creationTimestamp", "time"],
+  ...[
+    "since",
+    "at",
+    "startedAt",
+    "endedAt",
+    "finishedAt",
+    "lastTransitionTime",
+    "lastUpdateTime",
+    "creationTimestamp",
+    "time",
+  ],
   ...["sequence", "uid", "fleet", "resourceVersion"],
 ];
 

@@ -1,6 +1,7 @@
 import { sameList, sameMap } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import type { Ledger } from "../model/ledger.ts";
+import { type ObjectKey, objectKey } from "../model/manifest.ts";
 import type { Override } from "../model/override.ts";
 import type { Reason } from "../model/plan.ts";
 import { compareText, type PlacementKey } from "../model/value.ts";
@@ -19,6 +20,8 @@ export function restless(reasons: readonly Reason[]): readonly PlacementKey[] | 
   for (const reason of reasons) {
     if ("placement" in reason) keys.add(reason.placement);
     if ("placements" in reason) for (const it of reason.placements) keys.add(it);
+    if ("keeper" in reason) keys.add(reason.keeper);
+    if ("to" in reason) keys.add(reason.to);
   }
   return keys.size > restlessKept ? null : [...keys].sort(compareText);
 }
@@ -43,7 +46,21 @@ export function affected(before: Intent, after: Intent): ReadonlySet<PlacementKe
   if (before.objects !== after.objects)
     for (const [key, placement] of after.placements)
       if (!keys.has(key) && !sameSelection(placement, before, after)) keys.add(key);
-  return keys;
+  return withSharers(keys, before, after);
+}
+
+/** With those that select what any of these select: what one of them drops, another one may want (`plan/README.md#d-9`). */
+function withSharers(keys: ReadonlySet<PlacementKey>, before: Intent, after: Intent): ReadonlySet<PlacementKey> {
+  if (keys.size === 0) return keys;
+  const objectsOf = (key: PlacementKey): readonly ObjectKey[] =>
+    [before, after].flatMap((intent) => {
+      const placement = intent.placements.get(key);
+      const selection = placement === undefined ? null : selectResources(placement, intent);
+      return selection?.kind === "selected" ? selection.resources.map((it) => objectKey(it.id)) : [];
+    });
+  const objects = new Set([...keys].flatMap(objectsOf));
+  const sharers = [...after.placements.keys()].filter((it) => objectsOf(it).some((object) => objects.has(object)));
+  return new Set([...keys, ...sharers]);
 }
 
 /**
