@@ -5,6 +5,8 @@ export interface Story {
   readonly given: string;
   /** Steps, one a line: the edit that the story is about. It is pushed. */
   readonly edit: string;
+  /** Nobody takes it back: halfway, two placements would want the same until somebody creates another run. */
+  readonly stands?: true;
 }
 
 /** The namespace `shop` is on m3 before anybody places it, so that it is taken over, and given back in the end. */
@@ -83,6 +85,7 @@ export const stories: readonly Story[] = [
     edit: `placement name=web policy=PickAll options="ns=web unavailable=2"
       placement name=slow policy=PickAll options="ns=slow,pool external"
       run name=second placement=slow strategy=rings index="" state=Run`,
+    stands: true,
   },
   { name: "a placement removed, beyond the bounds", given: everything, edit: "erase path=placements/web.yaml" },
   {
