@@ -29,10 +29,7 @@ export function isScheduledOn({ bindings, deleting }: PlacementRecord, cluster: 
   return deleting === null && binding !== undefined && binding.removal === null && binding.state !== "Unscheduled";
 }
 
-/**
- * Why an eviction of this placement would never be valid; null if it would be (`intent/README.md#v-crpe-03`,
- * `#rules`; `rollout/README.md#b-17`).
- */
+/** Why an eviction would never be valid, or null (`intent/README.md#v-crpe-03`, `#rules`; `rollout/README.md#b-17`). */
 export function whyNotEvicted(record: PlacementRecord, cluster: ClusterName, { runs }: Ledger): string | null {
   const { key, scope, spec, deleting } = record;
   if (deleting !== null) return "it is being removed everywhere";

@@ -255,9 +255,7 @@ function isDue(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry
   return outcome.kind !== "failed" || patience === "none" || !isRetryPending(outcome.retryAt, now);
 }
 
-/**
- * An adopted object is released, unless the placement or a confirmation says otherwise (`apply/README.md#takeover`).
- */
+/** An adopted object is released, unless placement or confirmation say otherwise (`apply/README.md#takeover`). */
 function removalOf(comparison: LiveComparison, key: ObjectKey, entry: InventoryEntry): ObjectRemoval {
   const { binding } = comparison;
   const others = comparison.confirmedOthers(key);

@@ -4,8 +4,7 @@ import type { LiveObject, Observation } from "../model/observation.ts";
 import type { PlacementKey } from "../model/value.ts";
 
 /**
- * Placements of which a member has something to look at: not live as applied, not available, being deleted, taken over
- * or repaired. Nearly always there are none, and nobody goes through their objects again.
+ * Placements with something to look at on a member; nearly always none, and nobody goes through their objects again.
  */
 export const disturbedPlacements = remembered(
   ({ inventory, objects }: Extract<Observation, { kind: "reached" }>): ReadonlySet<PlacementKey> => {

@@ -1,9 +1,6 @@
 import { kindKey, type ObjectId } from "../model/manifest.ts";
 
-/**
- * The wave in which an object is applied (`apply/README.md#waves`). Kinds that the table does not name come last, so
- * that a definition always precedes its resources.
- */
+/** The wave in which an object is applied (`apply/README.md#waves`); kinds that the table does not name come last. */
 export const waveOf = (id: Pick<ObjectId, "group" | "kind">): number => waves.get(kindKey(id)) ?? lastWave;
 
 /** Everything one cluster gets, wave by wave (`apply/README.md#c-33`); inside a wave as given. No wave is empty. */

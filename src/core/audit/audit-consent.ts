@@ -130,9 +130,7 @@ function authorsFor(
 const isAtLeast = (recorded: Authors, found: Authors): boolean =>
   found.principals.every((it) => recorded.principals.includes(it)) && recorded.unknown >= found.unknown;
 
-/**
- * The world with the forge reviews that its writer recorded, for files that needed one: nobody can fetch them again.
- */
+/** The world with the forge reviews that its writer recorded where files needed one: they cannot be fetched again. */
 export function withRecordedReviews(world: World, { answers }: Ledger): World {
   const questions = reviewsToAsk(world);
   if (questions.length === 0) return world;

@@ -38,10 +38,7 @@ export function claimHealth(live: Manifest): Health {
   return phase === "Lost" ? failed("its volume is lost") : progressing(`is ${phase}, not bound`);
 }
 
-/**
- * A PodDisruptionBudget is available when its controller has counted: its condition agrees with the number it gives.
- * One that allows no disruption at all does its work (`health/README.md#v-10`, `#v-11`).
- */
+/** A PodDisruptionBudget is available when its controller has counted (`health/README.md#v-10`, `#v-11`). */
 export function budgetHealth(live: Manifest): Health {
   const allowed = liveCondition(live, "DisruptionAllowed");
   if (allowed === null || !isObserved(live)) return notObserved;

@@ -89,9 +89,7 @@ function unknownPlacementProblem(key: string, known: AdviceContext["placements"]
 /** How many clusters a warning names. */
 const shown = 3;
 
-/**
- * What would end a run that picks these clusters (`intent/README.md#v-ur-10`, `#v-ur-11`, `rollout/README.md#b-20`).
- */
+/** What would end a run on these clusters (`intent/README.md#v-ur-10`, `#v-ur-11`, `rollout/README.md#b-20`). */
 export function strategyAdvice({ stages }: Omit<UpdateStrategy, "source">, { clusters }: AdviceContext): FieldProblems {
   const twice = new Map<number, ClusterName[]>();
   const unsorted = new Map<number, ClusterName[]>();

@@ -40,10 +40,7 @@ export const runRequests = (run: RunRecord): readonly ApprovalRequestOutput[] =>
     }),
   );
 
-/**
- * The request for a placement's protected change, as long as that stands. For KubeFleet's kind, the placement is the
- * rollout, and `change` the stage.
- */
+/** The request for a protected change while it stands: KubeFleet's rollout is the placement, its stage `change`. */
 export function changeRequests(record: PlacementRecord): readonly ApprovalRequestOutput[] {
   const { change, namespace } = record;
   const request = change?.request ?? null;

@@ -58,15 +58,9 @@ export interface Removal {
 export interface PendingRemoval {
   readonly id: ObjectId;
   readonly cause: Commit;
-  /**
-   * It was there before us, by what was known when this was decided: it is let go, and was not counted as a deletion.
-   * Whatever is learned of it later, nothing that nobody counted is deleted.
-   */
+  /** It was there before us, as known then: it is let go, and never deleted, since nobody counted it as a deletion. */
   readonly released: boolean;
-  /**
-   * Whether it is deleted even if it turns out to have been there before us, as the placement said when this was decided:
-   * whatever is edited later, it is carried out as it was asked for.
-   */
+  /** Deleted even if it was there before us, as the placement said then: later edits change nothing of that. */
   readonly evenAdopted: boolean;
   /** Absent where nobody else wants it on this cluster. Otherwise it does not go: it is kept until it is taken. */
   readonly handOver?: HandOver;

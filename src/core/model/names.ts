@@ -40,9 +40,6 @@ export const kubernetesVersionProperty = "k8s.io/k8s-version";
 /** Namespace in every member that holds the inventory. */
 export const systemNamespace = "flotilla-system";
 
-/**
- * Whether a namespace is never written as a whole: Kubernetes' own, KubeFleet's, and ours
- * (`render/README.md#what-is-never-placed`, `plan/README.md#d-5`).
- */
+/** Kubernetes' own, KubeFleet's, and ours (`render/README.md#what-is-never-placed`, `plan/README.md#d-5`). */
 export const isReservedNamespace = (name: string): boolean =>
   name.startsWith("kube-") || name.startsWith("fleet-") || name === "default" || name === systemNamespace;

@@ -29,9 +29,7 @@ export const isAnyRecorded = (records: TaskRecords): boolean => Object.values(re
  */
 export type Gate = Request;
 
-/**
- * KubeFleet's name for a gate's request (`trust/README.md#the-request`); no two are the same, as stages have no dash.
- */
+/** KubeFleet's name for a gate's request (`trust/README.md#the-request`); unique: stages have no dash. */
 export const approvalRequestName = (run: string, when: TaskSide, stage: string): string => `${run}-${when}-${stage}`;
 
 /** What a run waits for because of a task that is not done. */

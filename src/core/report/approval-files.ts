@@ -13,10 +13,7 @@ export interface GateRef {
   readonly when: "before" | "after";
 }
 
-/**
- * The file whose commit to the source branch approves a request, ready to be copied. `approvals/deletions/` is for
- * confirmations, even where a run has that name.
- */
+/** The file whose commit approves a request, ready to be copied; never in `approvals/deletions/`, for confirmations. */
 export function approvalFile(
   at: GateRef,
   { digest }: Pick<Gate, "digest">,

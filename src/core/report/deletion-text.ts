@@ -19,9 +19,7 @@ export function deletionHeading(set: ShownDeletion): string {
   return `${what} of ${someNames(placementsOf(set))}: ${heldReasons[set.because]}`;
 }
 
-/**
- * What would be deleted, by placement and cluster, with others' objects; `short`: cut, with the command for the rest.
- */
+/** What would be deleted, by placement and cluster, with others' objects; `short`: cut, naming the command for all. */
 export function deletionLines(set: ShownDeletion, length: "all" | "short"): readonly string[] {
   const lines = set.groups.flatMap((it) => [...groupLines(it, set, length)]);
   if (length === "all" || lines.length <= shortLines) return lines;

@@ -213,10 +213,7 @@ export function standingLines(ask: ApprovalRequest, ledger: Ledger, now: Instant
   return [...answerLines(ask, ledger), ...missing, ...given];
 }
 
-/**
- * The answers to a request, and those at its paths that do not count; none from before there was a trust file: the
- * request says that it was granted.
- */
+/** The answers to a request, and those at its paths that do not count; none from before there was a trust file. */
 export function answerLines(ask: ApprovalRequest, { answers }: Pick<Ledger, "answers">): readonly string[] {
   const accepted = new Set(ask.request.approval?.by.map((it) => it.path));
   return [...answers.values()]

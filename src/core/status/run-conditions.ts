@@ -198,9 +198,7 @@ const succeededVerdicts = (
   verdict("Succeeded", "True", "StageUpdatingSucceeded", endsText(clusters.values(), done)),
 ];
 
-/**
- * A run and its stages with the conditions that follow from progress and waits; the same run (`===`) if it has them.
- */
+/** A run with the conditions that follow from progress and waits; the same run (`===`) if it has them. */
 export function settledRun(run: RunRecord, waits: readonly RunWait[], now: Instant): RunRecord {
   const settled = <T extends StageProgress | DeletionProgress | RunRecord>(it: T, verdicts: readonly Verdict[]): T => {
     const conditions = settleConditions(it.conditions, verdicts, now);

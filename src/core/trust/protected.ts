@@ -76,10 +76,7 @@ export function rulesFor(
 /** How long a request about a protected target may stay open (`trust/README.md#d-17`). */
 export const protectionAge = (24 * 3_600_000) as DurationMs;
 
-/**
- * A protected target as an approval rule: with four eyes, one more approval for unsigned changes, and a day to answer.
- * Whoever makes a change must not be able to approve it alone (`trust/README.md#t-32`).
- */
+/** A protected target as a rule: four eyes, one more for unsigned changes, a day to answer (`trust/README.md#t-32`). */
 export const protectionRule = (target: ProtectedTarget): ApprovalRule => ({
   placements: ["*"],
   stages: ["*"],

@@ -11,8 +11,7 @@ export interface AnswerToRule {
 }
 
 /**
- * The rules that a stage has to meet, all of them, in the order of the file. None is no permission: such a gate stays
- * closed (`trust/README.md#rules-and-demands`).
+ * All rules that a stage has to meet, in order; with none its gate stays closed (`trust/README.md#rules-and-demands`).
  */
 export const stageRules = (
   trust: Pick<Trust, "approvals">,

@@ -57,9 +57,7 @@ export async function localGitDir(repo: string): Promise<string | null> {
   return address.kind === "path" ? gitFolderOf(address) : null;
 }
 
-/**
- * Where a clone has a branch that it only fetched, for people: `origin/fleet/state`; null for its own, or for a URL.
- */
+/** Where a clone has a branch that it only fetched, for people: `origin/fleet/state`; null for its own and URLs. */
 export async function fetchedBranch(repo: string, branch: string): Promise<string | null> {
   const address = addressOf(repo, null);
   return address.kind === "path" ? trackedBranch(address, branch) : null;

@@ -9,9 +9,7 @@ import type { Memory } from "./memory.ts";
 import type { Repository } from "./ports.ts";
 import { decodeBlobs } from "./source.ts";
 
-/**
- * The manifests of earlier commits' targets that this commit lacks: a cluster that is held back may need them again.
- */
+/** The manifests of earlier commits' targets that this commit lacks: clusters that are held back may need them. */
 export async function readArchive(
   repository: Repository,
   ledger: Ledger,

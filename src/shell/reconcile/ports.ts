@@ -192,9 +192,7 @@ export interface Author {
   readonly branch: string | null;
   /** The YAML files as they lie there, by their paths from the top, ordered. */
   files(): readonly { readonly path: string; readonly text: string }[];
-  /**
-   * Writes the files and commits them and nothing else, or changes nothing; files with uncommitted changes are refused.
-   */
+  /** Writes the files and commits them and nothing else, or changes nothing; uncommitted changes are refused. */
   commit(change: AuthoredChange): Promise<AuthoredCommit>;
   /** An armored signature over the bytes, as git would sign a commit there; an SSH one is made for `namespace`. */
   sign(bytes: Uint8Array, namespace: string): Promise<string>;

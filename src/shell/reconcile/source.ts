@@ -186,10 +186,7 @@ async function sourceFiles(
   });
 }
 
-/**
- * Blobs decoded, and read unless they were lately; of one that is too long only the beginning, so that it costs what it
- * defines, and not the pass.
- */
+/** Blobs decoded, and read unless they were lately; of one that is too long only the beginning. */
 export async function decodeBlobs(
   repository: Repository,
   ids: readonly BlobId[],

@@ -116,9 +116,7 @@ interface SshSignatureFlags {
   readonly touched: boolean | null;
 }
 
-/**
- * Checks an SSH signature over `data` (RFC 8709, 5656, 8332, OpenSSH's PROTOCOL.u2f), or says what is wrong with it.
- */
+/** Checks an SSH signature over `data` (RFC 8709, 5656, 8332, PROTOCOL.u2f), or says what is wrong with it. */
 export function checkSshSignature(key: SshKey, signature: Buffer, data: Buffer): SshSignatureFlags {
   const wire = newWireReader(signature, "the signature");
   const algorithm = wire.text();

@@ -24,10 +24,7 @@ type Withdrawals =
   /** The files with which who answers took an approval back: their newest word takes their place. */
   { readonly kind: "taken"; readonly files: readonly AuthoredFile[] } | Declined;
 
-/**
- * Nobody can tell which of two unsigned words is newer: what took an approval back goes in the commit that gives it
- * again.
- */
+/** Unsigned answers have no order: what took an approval back goes in the commit that gives it again. */
 export function ownWithdrawals({ digest, principal, decision, standing, here }: UnsignedDraft): Withdrawals {
   if (decision !== "Approve") return { kind: "taken", files: [] };
   const { files, stuck } = filesWithout(ownRevocations(here, { principal, digest }));

@@ -66,10 +66,7 @@ interface AcceptedContent {
   readonly content: DocumentContent;
 }
 
-/**
- * Checks an object against its accepted version and against the definitions of the commit: what may not change has not
- * changed, and what is selected exists. The same content as before may stay.
- */
+/** Checks an object against its accepted version and the definitions of the commit; what is the same may stay. */
 export function acceptanceProblems(
   { group, kind }: VersionedId,
   content: DocumentContent,

@@ -13,10 +13,7 @@ import { error, type FieldProblems } from "../../yaml/problems.ts";
 export const isDefinition = ({ group, kind }: Pick<ObjectId, "group" | "kind">): boolean =>
   group === "apiextensions.k8s.io" && kind === "CustomResourceDefinition";
 
-/**
- * The scopes of all kinds that a repository may hold objects of: Kubernetes' own, and those that these definitions add.
- * A definition never changes a kind of Kubernetes itself.
- */
+/** The scopes of Kubernetes' kinds and of those that these definitions add, which never change Kubernetes' own. */
 export function scopesOf(definitions: Iterable<Manifest>): ScopeTable {
   const added = new Map<string, Scope>();
   for (const definition of definitions) {

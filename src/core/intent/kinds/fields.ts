@@ -1,9 +1,7 @@
 import type { CountOrPercent } from "../../model/placement.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 
-/**
- * `3` or `"25%"` as a value; null for anything else (`intent/README.md#v-pl-63` … `#v-pl-65`, `yaml/README.md#b-72`).
- */
+/** `3` or `"25%"`, else null (`intent/README.md#v-pl-63` … `#v-pl-65`, `yaml/README.md#b-72`). */
 export function countOrPercent(written: number | string): CountOrPercent | null {
   if (typeof written === "number") return Number.isInteger(written) && written >= 0 ? { count: written } : null;
   const match = /^(100|[0-9]{1,2})%$/.exec(written);

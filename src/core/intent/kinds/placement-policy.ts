@@ -172,9 +172,7 @@ function tolerationProblems(toleration: WrittenToleration, path: JsonPath): Fiel
   return problems;
 }
 
-/**
- * `intent/README.md#v-crp-02`, `#v-crp-07`, `#v-pl-21`: the placement type does not change. `#v-pl-56`: tolerations are only added.
- */
+/** `intent/README.md#v-crp-02`, `#v-crp-07`, `#v-pl-21`: the type stays. `#v-pl-56`: tolerations are only added. */
 export function policyUpdateProblems(before: PlacementPolicy, after: PlacementPolicy): FieldProblems {
   if (before.kind !== after.kind) {
     const message = `cannot change from ${before.kind} to ${after.kind}`;

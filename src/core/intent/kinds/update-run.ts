@@ -57,9 +57,7 @@ const updateRunProblems = (run: WrittenRun): FieldProblems => [
   ...indexProblems(run.spec.resourceSnapshotIndex ?? ""),
 ];
 
-/**
- * An index that no snapshot can have; whether a well-formed one exists, the run finds out (`rollout/README.md#u19`).
- */
+/** An index that no snapshot can have; whether there is one, the run finds out (`rollout/README.md#u19`). */
 function indexProblems(index: string): FieldProblems {
   if (/^[0-9]{0,9}$/.test(index)) return [];
   const fix = 'write it in digits, such as "3", or leave it out to roll out what is selected now';

@@ -1,10 +1,7 @@
 import { isObject, type Json, type JsonObject } from "../../model/json.ts";
 import { compareText, type Instant } from "../../model/value.ts";
 
-/**
- * How a value is written as JSON and read back. `W` is what it takes to write one, where that is more than what is
- * read: what a file repeats of elsewhere.
- */
+/** How a value is written as JSON and read back; `W`: what it takes to write one, where files repeat of elsewhere. */
 export interface Codec<T, W = T> {
   /** Undefined: the member is left out. */
   readonly write: (value: W) => Json | undefined;

@@ -18,9 +18,7 @@ const quantities = new Set(["sizeLimit"]);
 /** Free-form JSON, in which nothing is tidied. */
 const opaque = new Set(["openAPIV3Schema"]);
 
-/**
- * As a typed server gives it back: no nulls, no empty lists or maps, canonical quantities; of custom ones, metadata.
- */
+/** As typed servers give it back: no nulls, no empty lists or maps, canonical quantities; of custom ones, metadata. */
 export function normalize(object: JsonObject, kind: ServedKind): JsonObject {
   if (kind.custom === null) return tidyObject(object, "");
   const metadata = object["metadata"];

@@ -3,10 +3,7 @@ import type { Branches } from "./branch.ts";
 import type { SignCommit } from "./commits.ts";
 import { repositoryFault } from "./repository-fault.ts";
 
-/**
- * Where a repository is and how it is reached. Neither `name` nor `url` carries a password or a token: both may stand
- * in messages and on a command line.
- */
+/** Where a repository is. Neither `name` nor `url` carries a password or a token: messages show both. */
 type Address = PathAddress | HttpAddress | SshAddress;
 
 /** A repository on this machine. */

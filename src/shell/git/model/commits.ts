@@ -15,9 +15,7 @@ export interface HistoryRange {
 /** Of a longer commit, this much and one byte more is read: longer signed commits do not count. */
 export const maxCommitRead = 64 * 1024;
 
-/**
- * Orders the commits reachable from `head`, parents before children; by parents only, so every engine gives the same.
- */
+/** Orders the commits reachable from `head`, parents first; by parents only, so every engine gives the same. */
 export function parentsFirst(head: Commit, ancestry: Ancestry): readonly Commit[] {
   const ordered = new Set<Commit>();
   const begun = new Set<Commit>();

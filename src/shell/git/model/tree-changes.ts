@@ -26,9 +26,7 @@ interface Pair {
   readonly after: string | null;
 }
 
-/**
- * The paths at which `after` has another file than `before`, or none, in order; being executable makes no difference.
- */
+/** The paths at which `after` has another file than `before`, or none, in order; executable or not is the same. */
 export async function treeChanges(
   read: ReadTrees,
   before: string | null,

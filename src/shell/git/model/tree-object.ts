@@ -86,10 +86,7 @@ const slash = Uint8Array.of(47);
 
 const shown = (name: Buffer): string => JSON.stringify(name.toString("utf8").slice(0, 80));
 
-/**
- * Asserts that a path may stand in a tree that we write: one that leads out of it or into `.git` is our own mistake, as
- * names come from validated objects and from trees that git accepted.
- */
+/** Asserts that a path may stand in a tree that we write: one that leads out of it or into `.git` is our mistake. */
 export function assertTreePath(path: string): void {
   const parts = path.split("/");
   const isSound =

@@ -232,10 +232,7 @@ const places = [".", "objects", "objects/info", "objects/info/commit-graphs", "o
 /** Limit for ref folders; a mirror has a few branches only. */
 const mostFolders = 1_000;
 
-/**
- * Removes the locks of git processes that died, which nobody else would. For our own mirrors only, where removing a
- * live one by mistake costs no more than a fetch. No ref name ends in `.lock`.
- */
+/** Removes the locks that dead git processes left in our own mirrors; removing a live one costs a fetch at most. */
 export async function removeStaleLocks(gitDir: string): Promise<void> {
   const folders = [...places, ...(await foldersUnder(gitDir, "refs"))].map((it) => join(gitDir, it));
   const oldest = Date.now() - lifetimeMs;

@@ -27,9 +27,7 @@ import { objectsAlone, programHistory, refuseShallow } from "./program-history.t
 export interface Hub {
   heads(): Promise<Heads>;
   branches(): Promise<BranchNames>;
-  /**
-   * Moves the state branch from `parent` to `commit`, which only `scratch` holds, and may take `scratch` away with it.
-   */
+  /** Moves the state branch from `parent` to `commit`, which only `scratch` holds; may take `scratch` away with it. */
   move(commit: Commit, parent: Commit | null, scratch: string): Promise<CommitResult>;
 }
 
@@ -48,10 +46,7 @@ const nearestAncestors = 16;
 /** Commits between two runs of `git gc --auto`, which usually does nothing. */
 const commitsBetweenTidying = 200;
 
-/**
- * The hub through the git program: reads by one `cat-file --batch`, writes by one `fast-import`. A refused commit
- * leaves no ref behind; its objects are unreachable and go with the next gc.
- */
+/** The hub through the git program: reads by one `cat-file --batch`, writes by one `fast-import`. */
 export class ProgramRepository implements Repository {
   readonly name: string;
   readonly #git: Git;

@@ -195,9 +195,7 @@ function metadataOf(
   return { ...(isObject(metadata) ? metadata : {}), ...(uid === null ? { resourceVersion: noVersion } : { uid }) };
 }
 
-/**
- * Looks a vanished or replaced object up again: recreated under another claim, or taken over; null for other refusals.
- */
+/** Looks a vanished or replaced object up again: made under another claim, or taken over; null for other refusals. */
 async function decideAgain(
   { context, resource, write }: ResourceTask,
   decision: Writing,
@@ -256,9 +254,7 @@ function failed(context: Pick<ApplyContext, "now">, write: WriteTask, failure: F
   return { entry: failedEntry(context, write, failure), effect: "failed" };
 }
 
-/**
- * The write may have happened: the entry keeps that it may have adopted the object, or that only we can have made it.
- */
+/** It may have happened: the entry keeps that it may have adopted the object, or that only we can have made it. */
 function unanswered({ context, write, sent }: WriteContext, failure: Failure): TaskResult {
   const entry = failedEntry(context, write, failure);
   const decision = sent.get(write) ?? write.takeover;

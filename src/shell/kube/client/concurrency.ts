@@ -83,10 +83,7 @@ export function inSlot<T>({ limiter, network }: SlotPool, task: () => Promise<T>
   });
 }
 
-/**
- * Does the work for every item, as many at once as a member is sent requests; what waits has not begun, and costs
- * little.
- */
+/** Does the work for every item, as many at once as a member is sent requests; what waits has not begun. */
 export async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
   const worker = async (): Promise<void> => {

@@ -23,7 +23,7 @@ export interface RunnerOptions {
 export interface ExecRunner {
   /**
    * The plugin's credential, cached until it expires; `refused` is one that a member rejected, and is not given
-   * again. Rejects with {@link Lost} `Unauthorized` when there is none by the deadline; the next call runs it again.
+   * again. Rejects with {@link MemberUnreachable} `Unauthorized` when there is none by the deadline; the next call runs it again.
    */
   credential(plugin: ExecPlugin, cluster: ExecCluster, refused: ExecCredential | null): Promise<ExecCredential>;
   /** Whether its expiry has passed. */

@@ -171,9 +171,7 @@ const bucketOf = (text: string, count: number): number =>
 const sizeOf = (shard: Shard): number =>
   Object.entries(shard).reduce((sum, [name, text]) => sum + name.length + Buffer.byteLength(text), 0);
 
-/**
- * One object, one line: key, version, digest, uid, adopted, sequence, fingerprint; then outcome and repairs, if any.
- */
+/** One object, one line: key, version, digest, uid, adopted, sequence, fingerprint; outcome and repairs, if any. */
 function lineOf(key: ObjectKey, entry: InventoryEntry): string {
   const { version, digest, uid, adopted, sequence, fingerprint, outcome, repairs } = entry;
   const item = outcome.kind === "applied" ? null : outcomeJson(outcome);

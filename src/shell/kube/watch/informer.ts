@@ -79,9 +79,7 @@ export class Informer {
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /**
-   * The member's cached state, at once or as soon as it is listed; unreachable until then. The same while unchanged.
-   */
+  /** The member's cached state, at once or when it is listed; unreachable until then. The same while unchanged. */
   observe(): Promise<Observation> {
     this.#unaskedBeats = 0;
     if (this.#state.kind === "idle" && !this.#closing.signal.aborted) {

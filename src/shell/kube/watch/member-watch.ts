@@ -12,10 +12,7 @@ import { type MemberApi, type MemberIdentity, readIdentity, readIdentityAndInven
 import { type RetryWatcher, retryWatch } from "./retry-watcher.ts";
 import { reuseUnchanged, reuseUnchangedInventory } from "./reuse-unchanged.ts";
 
-/**
- * One member, read completely once and kept up to date by watches until one breaks: what `observeMember` would give.
- * Its owner opens another one then, which lists everything.
- */
+/** One member, read completely once and kept up to date by watches until one breaks; then its owner opens another. */
 export class MemberWatch {
   readonly #around: WatchContext;
   #identity: MemberIdentity;
