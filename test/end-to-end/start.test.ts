@@ -8,7 +8,7 @@ import { type Run, start, startFlotilla } from "./program.ts";
 const flotilla = async (args: readonly string[]): Promise<Run> => (await startFlotilla(args)).ended;
 
 const commands = [
-  ...["demo", "embedded", "validate", "plan", "reconcile", "verify", "get", "explain"],
+  ...["demo", "embedded", "validate", "schedule", "plan", "reconcile", "verify", "get", "explain"],
   ...["describe", "simulate", "run", "rollback", "prune", "evict", "drain", "uncordon"],
   ...["approve", "reject", "confirm", "trust"],
 ];

@@ -297,7 +297,7 @@ describe("a credential plugin", () => {
     expect(seen).toMatchObject({ kind: "unreachable", code: "Unauthorized" });
     for (const name of ["self", "child"]) {
       const pid = Number(readFileSync(path.join(dir, name), "utf8"));
-      await eventually(`${name} is killed`, async () => (isRunning(pid) ? null : true), 10_000);
+      await eventually(`${name} is killed`, async () => (isRunning(pid) ? null : true));
     }
     await fleet.close();
   });
@@ -309,7 +309,7 @@ describe("a credential plugin", () => {
     );
     const connection = await kubeconfig.connection("m");
     const lost = connection?.access().catch(String);
-    await eventually("it runs", async () => existsSync(path.join(dir, "self")) || null, 10_000);
+    await eventually("it runs", async () => existsSync(path.join(dir, "self")) || null);
     kubeconfig.close();
     expect(await lost).toContain("its plugin plugin was stopped");
   });
@@ -382,7 +382,7 @@ describe("a credential plugin", () => {
     const lines = (): readonly string[] =>
       existsSync(path.join(dir, "log")) ? readFileSync(path.join(dir, "log"), "utf8").trim().split("\n") : [];
     const accesses = [...names, "twin"].map(async (name) => (await kubeconfig.connection(name))?.access());
-    await eventually("twelve run", async () => (lines().length >= 12 ? true : null), 20_000);
+    await eventually("twelve run", async () => (lines().length >= 12 ? true : null));
     writeFileSync(path.join(dir, "go"), "");
     for (const access of await Promise.all(accesses)) expect(access?.headers).toEqual({ Authorization: "Bearer t" });
     let [running, most] = [0, 0];

@@ -56,7 +56,7 @@ test("in a watch", async () => {
     onProgress: () => {},
     onBroken: (why) => void broken.push(why),
   });
-  await eventually("it is truncated", async () => broken[0] ?? null, 5_000);
+  await eventually("it is truncated", async () => broken[0] ?? null);
   following.stop();
   expect(broken).toMatchObject([{ kind: "lost", lost }]);
 });

@@ -47,7 +47,7 @@ async function start(reply: Reply) {
     () => server.closeAllConnections(),
     () => server.close(),
   );
-  const until = (what: string, isSo: () => boolean) => eventually(what, async () => (isSo() ? true : null), 5_000);
+  const until = (what: string, isSo: () => boolean) => eventually(what, async () => (isSo() ? true : null));
   return { asked, told, broken, following, until };
 }
 

@@ -52,7 +52,7 @@ async function watching(options: Partial<KubeFleetOptions> & { readonly heartbea
 }
 
 const until = (what: string, isSo: () => Promise<boolean>) =>
-  eventually(what, async () => ((await isSo()) ? true : null), 20_000);
+  eventually(what, async () => ((await isSo()) ? true : null));
 
 const lists = (): number =>
   Object.entries(cluster().counters.requests).reduce((sum, [key, count]) => sum + (/^list/.test(key) ? count : 0), 0);

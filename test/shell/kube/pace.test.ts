@@ -54,11 +54,11 @@ it("members are asked whether they are still there 64 at a time, and who answers
   for (const it of members) expect((await fleet.observe(it)).kind).toBe("reached");
   isHeld = true;
   const acting = Promise.all(members.map((it) => fleet.act(it, actionsOf("another", []))));
-  await eventually("as many as may be are asked", async () => (asked === 64 ? true : null), 5_000);
+  await eventually("as many as may be are asked", async () => (asked === 64 ? true : null));
   // Who has not been asked yet has all of its time left.
   expect(deadlines).toBe(64);
   second.open();
-  await eventually("all are asked", async () => (asked === 70 ? true : null), 5_000);
+  await eventually("all are asked", async () => (asked === 70 ? true : null));
   isHeld = false;
   answer.open();
   for (const { interrupted } of await acting) expect(interrupted).toContain("it is another cluster now");
