@@ -129,7 +129,7 @@ export class Member {
     const entries = new Map(before?.entries ?? []);
     for (const [key, entry] of changes) entry === null ? entries.delete(key) : entries.set(key, entry);
     const next: InventoryPlacement = { sequence, digest: digest ?? before?.digest ?? ("" as Digest), entries };
-    const placements = new Map([...this.inventory.placements, [placement, next]]);
+    const placements = new Map(this.inventory.placements).set(placement, next);
     // As the executor has it: an action's own tombstones stay, however many.
     const own = new Set(acted.map((it) => it.placement));
     const tombs = [...placements].filter(([key, it]) => it.entries.size === 0 && !own.has(key));
@@ -241,9 +241,9 @@ export class Member {
   private rivalOf(key: ObjectKey, { placement }: PlacementActions, actions: ClusterActions): PlacementKey | null {
     for (const [other, { entries }] of this.inventory.placements) {
       const entry = entries.get(key);
+      if (other === placement || entry === undefined) continue;
       const isForgotten = actions.placements.some((it) => it.placement === other && it.forget.includes(key));
-      if (other === placement || entry === undefined || isForgotten) continue;
-      if (entry.uid !== null || entry.outcome.kind === "claimed") return other;
+      if (!isForgotten && (entry.uid !== null || entry.outcome.kind === "claimed")) return other;
     }
     return null;
   }
