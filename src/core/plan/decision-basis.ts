@@ -113,8 +113,11 @@ export function isScheduledAlike(
     if (change === null) return false;
     const binding = bindings.get(name);
     if (binding !== undefined && staysInTouchOrNot(policy, change, { ...binding, latest: index }, profile)) return true;
-    if (hasSameVerdict(policy, change, profile, now)) return true;
-    return verdict !== null && binding === undefined && isBeyondTheList(policy, change.is, verdict, profile, now);
+    const isBeyond = (): boolean =>
+      verdict !== null && binding === undefined && isBeyondTheList(policy, change.is, verdict, profile, now);
+    // Whichever is likely comes first: without contact a member is judged in other words for a while.
+    const isContact = change.was.cluster === change.is.cluster;
+    return (isContact && isBeyond()) || hasSameVerdict(policy, change, profile, now) || (!isContact && isBeyond());
   });
 }
 
