@@ -1,4 +1,12 @@
-import { canonicalJson, digestOfText, isObject, type Json, type JsonObject, memberAt } from "../model/json.ts";
+import {
+  canonicalJson,
+  digestOfText,
+  isObject,
+  type Json,
+  type JsonObject,
+  keysInOrder,
+  memberAt,
+} from "../model/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import type { Digest } from "../model/value.ts";
 
@@ -32,7 +40,7 @@ function ownedFields(live: Manifest, manager: string): JsonObject | null {
 function textAt(fields: JsonObject, value: Json | undefined): string {
   const into = stepsInto(value);
   let text = "";
-  for (const step of Object.keys(fields).sort()) {
+  for (const step of keysInOrder(fields)) {
     const below = fields[step];
     text += `${text === "" ? "" : ","}${JSON.stringify(step)}:`;
     // A dot means that the element itself is owned: its presence, not its contents.
