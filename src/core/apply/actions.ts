@@ -83,14 +83,18 @@ export function placementActions(comparison: LiveComparison): PlacementActions |
   };
 }
 
-/** What is kept for others and has to be put right. What the inventory does not list is nobody's to make. */
+/** What is kept for others and has to be put right. What never was ours is nobody's to make. */
 function keptToApply(comparison: LiveComparison, carried: InventoryPlacement | null): readonly RenderedManifest[] {
   const kept = comparison.binding.leaving.filter((it) => comparison.stay(it) === "kept");
   if (kept.length === 0) return noManifests;
   const keys = new Set(kept.map((it) => objectKey(it.id)));
+  const isOurs = (key: ObjectKey): boolean => {
+    const entry = carried?.entries.get(key);
+    return entry !== undefined && (entry.uid !== null || entry.outcome.kind === "claimed");
+  };
   return comparison
     .renderKept()
-    .filter((it) => keys.has(it.key) && carried?.entries.has(it.key) === true && mustApply(comparison, it, carried));
+    .filter((it) => keys.has(it.key) && isOurs(it.key) && mustApply(comparison, it, carried));
 }
 
 const noManifests: readonly RenderedManifest[] = [];

@@ -106,7 +106,7 @@ function* actionsOf(
       isHeld: (key) => isHeld(cluster, placement, objectIdOf(key)),
       confirmedOthers: (key) => confirmedOthers(cluster, placement, objectIdOf(key)),
       applyStrategy: binding.target?.applyStrategy ?? record.spec.strategy.applyStrategy,
-      ...handOversOf(record, binding, { ledger: input.ledger, context: input.context, inventory: member.inventory }),
+      ...handOversOf(record, binding, { ledger: input.ledger, context: input.context, member }),
       now: world.now,
       patience: world.patience,
     });

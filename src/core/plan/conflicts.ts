@@ -10,8 +10,8 @@ import type { PlanContext } from "./moves/context.ts";
 type Conflict = Extract<Reason, { kind: "wantedTwice" }>;
 
 interface Known {
-  readonly placements: Intent["placements"];
-  readonly objects: Intent["objects"];
+  readonly intent: Intent;
+  readonly runs: Ledger["runs"];
   readonly overrides: PlanContext["latestOverrides"];
   readonly reasons: readonly Conflict[];
 }
@@ -27,12 +27,11 @@ export function conflictReasons(ledger: Ledger, context: PlanContext): readonly 
   const shared = context.wants.sharedObjects();
   if (shared.size === 0) return [];
   const known = knownOf.get(ledger.placements);
-  const { placements, objects } = intent;
+  const { runs } = ledger;
   const overrides = context.latestOverrides;
-  if (known?.placements === placements && known.objects === objects && known.overrides === overrides)
-    return known.reasons;
+  if (known?.intent === intent && known.runs === runs && known.overrides === overrides) return known.reasons;
   const reasons = conflictsIn(shared, ledger, context);
-  knownOf.set(ledger.placements, { placements, objects, overrides, reasons });
+  knownOf.set(ledger.placements, { intent, runs, overrides, reasons });
   return reasons;
 }
 

@@ -1,12 +1,13 @@
 import type { LiveComparison, Stay } from "../apply/actions.ts";
 import type { Binding, PendingRemoval } from "../model/binding.ts";
-import type { Inventory } from "../model/inventory.ts";
+import type { Inventory, InventoryEntry } from "../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
-import type { RenderedManifest } from "../model/plan.ts";
+import type { ObjectHandOver, RenderedManifest } from "../model/plan.ts";
 import type { PlacementKey } from "../model/value.ts";
 import { keysOf, snapshotOf } from "../render/resource-snapshot.ts";
+import type { Reached } from "./facts/members.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { targetRendering } from "./moves/version.ts";
 
@@ -16,7 +17,7 @@ type HandOvers = Pick<LiveComparison, "stay" | "renderKept" | "sourceOf">;
 interface HandOverInput {
   readonly ledger: Ledger;
   readonly context: PlanContext;
-  readonly inventory: Inventory;
+  readonly member: Reached;
 }
 
 /**
@@ -35,12 +36,12 @@ function stayOf(
   { id, handOver }: PendingRemoval,
   { key: placement }: PlacementRecord,
   { cluster, removal }: Binding,
-  { ledger, context, inventory }: HandOverInput,
+  { ledger, context, member }: HandOverInput,
 ): Stay | null {
   const key = objectKey(id);
   if (handOver !== undefined) {
     if (!isTurn(handOver.to, key, cluster, { ledger, context })) return "kept";
-    return isApplied(key, handOver.to, inventory) ? "taken" : "due";
+    return isApplied(key, handOver.to, member.inventory) ? "taken" : "due";
   }
   const { wants } = context;
   // The version that brings it back is still to come, or something in it is wanted.
@@ -95,14 +96,25 @@ function sourceOf(
   key: ObjectKey,
   { key: placement }: PlacementRecord,
   { cluster }: Binding,
-  { ledger, inventory }: HandOverInput,
+  { ledger, member }: HandOverInput,
 ): ReturnType<HandOvers["sourceOf"]> {
-  for (const [from, { entries }] of inventory.placements) {
-    if (from === placement || !entries.has(key)) continue;
+  const uid = member.objects.get(key)?.uid ?? null;
+  let best: { readonly rank: number; readonly source: Omit<ObjectHandOver, "key"> } | null = null;
+  for (const [from, { entries }] of member.inventory.placements) {
+    const entry = from === placement ? undefined : entries.get(key);
+    if (entry === undefined) continue;
     const giver = ledger.placements.get(from)?.bindings.get(cluster);
     const leave = giver?.leaving.find((it) => objectKey(it.id) === key);
     const upTo = giver?.removal?.sequence ?? giver?.target?.sequence;
-    if (leave?.handOver?.to === placement && upTo !== undefined) return { from, upTo };
+    if (leave?.handOver?.to !== placement || upTo === undefined) continue;
+    const rank = holding(entry, uid);
+    if (best === null || rank > best.rank) best = { rank, source: { from, upTo } };
   }
-  return null;
+  return best?.source ?? null;
+}
+
+/** How surely an entry is that of who has the object: whoever was refused lists it as well. */
+function holding({ uid, outcome }: InventoryEntry, live: string | null): number {
+  if (uid !== null) return uid === live ? 3 : 2;
+  return outcome.kind === "claimed" ? 1 : 0;
 }

@@ -224,6 +224,24 @@ test("of two that want it at once, the first keeps it; when it lets go, the othe
   expect(seen(world.member("m1"))).toMatch(/ of web$/);
 });
 
+test("of two that let go at once, the third one takes it from whom has it", () => {
+  const world = inPlace();
+  const before = uids(world);
+  world.commit(() => place(world, "next", ["ns=shop", "unavailable=2"]));
+  settle(world);
+  world.commit(() => {
+    place(world, "next", ["ns=extra", "unavailable=2"]);
+    place(world, "shop", ["ns=nothing", "unavailable=2"]);
+    place(world, "web", ["ns=shop", "unavailable=2"]);
+  });
+  settle(world);
+  expect(uids(world)).toEqual(before);
+  expect([listing(world.member("m1")), listing(world.member("m2"))]).toEqual([["web"], ["web"]]);
+  expect(
+    [...world.head.placements.values()].flatMap(({ bindings }) => [...bindings.values()].flatMap((it) => it.leaving)),
+  ).toEqual([]);
+});
+
 test("what was there before us goes along as that, and is let go by its next owner", () => {
   const world = new World();
   world.commit(() => {

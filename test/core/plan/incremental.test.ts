@@ -215,6 +215,28 @@ const changes: readonly { name: string; after: () => Seen }[] = [
         objects: new Map([...said.objects].map(([key, it]) => [key, { ...it, fingerprint: "drifted" as Digest }])),
       })),
   },
+  {
+    name: "another placement that takes what this one had",
+    after: () =>
+      committed(() => {
+        world.placements.delete(shop);
+        const words = { name: "next", policy: policyOf("PickAll", undefined), options: ["ns=shop"] };
+        world.placements.set("next" as PlacementKey, placementOf(words));
+      }),
+  },
+  {
+    name: "another placement that wants the same, and one that is to be moved by runs alone",
+    after: () =>
+      committed(() => {
+        for (const [name, option] of [
+          ["next", "surge=1"],
+          ["slow", "external"],
+        ] as const) {
+          const words = { name, policy: policyOf("PickAll", undefined), options: ["ns=shop", option] };
+          world.placements.set(name as PlacementKey, placementOf(words));
+        }
+      }),
+  },
   { name: "impatience", after: () => ({ ...seen, patience: "none" }) },
 ];
 
@@ -253,6 +275,18 @@ describe("a plan with warm memories is the plan of cold ones where little stands
     });
     const first = settle();
     isForgotten(first, { ...first, intent: { ...first.intent, unusable: new Set() } });
+  });
+
+  test("nobody is about to take any more what waited for that", () => {
+    world.commit(() => {
+      world.placements.delete(shop);
+      const words = { name: "slow", policy: policyOf("PickAll", undefined), options: ["ns=shop", "external"] };
+      world.placements.set("slow" as PlacementKey, placementOf(words));
+    });
+    const first = settle();
+    expect([...first.ledger.placements.keys()]).toEqual(["shop", "slow", "web"]);
+    const placements = without(first.intent.placements, "slow" as PlacementKey);
+    isForgotten(first, { ...first, intent: { ...first.intent, commit: "next" as Commit, placements } });
   });
 
   test("the content that a snapshot keeps cannot be had any more", () => {
