@@ -247,6 +247,8 @@ function history(seed: number): {
   grant(world);
   let end = base;
   for (; end < base + 1 + dice.below(6); end++) commit(end);
+  // What is read for a while, and neither before nor after, nobody can look at any more.
+  if (seed % 8 === 7 && state.roots !== null) for (const slot of ["roots", "m", "roots"] as const) commit(end++, slot);
   // What is edited where nobody reads it counts once the file is moved back.
   if (state.away !== null) commit(end, "away");
   settle(world);
