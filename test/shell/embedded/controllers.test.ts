@@ -245,6 +245,41 @@ describe("what is deleted goes in order", () => {
     expect(memberAt(scene.cluster.get(place("", "ConfigMap", "child")), "metadata", "ownerReferences")).toBeNull();
   });
 
+  test("Foreground: what somebody else owns as well stays theirs, and keeps nobody waiting", async () => {
+    for (const it of ["owner", "other"]) scene.cluster.create("test", configMap(it));
+    const references = ["owner", "other"].map((name) => {
+      const uid = memberAt(scene.cluster.get(place("", "ConfigMap", name)), "metadata", "uid");
+      return { apiVersion: "v1", kind: "ConfigMap", name, uid, blockOwnerDeletion: true };
+    });
+    scene.cluster.create("test", configMap("child", { ownerReferences: references }));
+    const path = "/api/v1/namespaces/shop/configmaps/owner?propagationPolicy=Foreground";
+    await scene.send({ method: "DELETE", path });
+    await until(
+      () => scene.cluster.get(place("", "ConfigMap", "owner")),
+      (it) => it === null,
+    );
+    const child = scene.cluster.get(place("", "ConfigMap", "child"));
+    expect(memberAt(child, "metadata", "ownerReferences")).toEqual(references.slice(1));
+  });
+
+  test("an object whose owner cannot be looked up stays: of a kind that is not served, or in a namespace and it in none", async () => {
+    const unserved = { apiVersion: "example.com/v1", kind: "AppliedWork", name: "work", uid: "none" };
+    scene.cluster.create("test", configMap("child", { ownerReferences: [unserved] }));
+    const within = { apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "none" };
+    const space = { apiVersion: "v1", kind: "Namespace", metadata: { name: "owned", ownerReferences: [within] } };
+    scene.cluster.create("test", space);
+    // Whoever collects these two comes to the third one after them.
+    scene.cluster.create("test", configMap("last", { ownerReferences: [within] }));
+    await until(
+      () => scene.cluster.get(place("", "ConfigMap", "last")),
+      (it) => it === null,
+    );
+    expect(scene.cluster.get(place("", "ConfigMap", "child"))).not.toBeNull();
+    expect(
+      memberAt(scene.cluster.get(place("", "Namespace", "owned", null)), "metadata", "deletionTimestamp"),
+    ).toBeNull();
+  });
+
   test("an object whose owner never was is collected", async () => {
     const reference = { apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "none" };
     scene.cluster.create("test", configMap("child", { ownerReferences: [reference] }));

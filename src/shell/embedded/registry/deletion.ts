@@ -129,14 +129,22 @@ export function deleteUnconditionally(cluster: Cluster, kind: ServedKind, object
   deleteObject(cluster, target, { uid: null, resourceVersion: null, propagation: "Background", dryRun: false });
 }
 
-/** An object goes when no owner is left; one deleted in the foreground takes it along, an orphaning one lets go. */
+/**
+ * An object goes when no owner is left; one deleted in the foreground takes it along, an orphaning one lets go. Where
+ * another owner stays, it forgets those that do not. What names an owner that cannot be looked up stays as it is, as with
+ * Kubernetes' own collector.
+ */
 export function collectGarbage(cluster: Cluster, kind: ServedKind, object: JsonObject): void {
   const live = cluster.store.get(kind, objectNamespace(object), objectName(object));
   if (live === null || memberAt(live, "metadata", "ownerReferences") === null) return;
-  const staying = presentOwners(cluster, live).filter(
+  const references = listAt(live, "metadata", "ownerReferences");
+  if (references.some((it) => isBeyondLookUp(cluster, it, objectNamespace(live)))) return;
+  const owners = presentOwners(cluster, live).filter(
     (it) => !listAt(it.object, "metadata", "finalizers").includes(foreground),
   );
-  if (staying.length === 0) deleteUnconditionally(cluster, kind, live);
+  const staying = new Set(owners.map((it) => objectUid(it.object)));
+  if (staying.size === 0) deleteUnconditionally(cluster, kind, live);
+  else keepOwners(cluster, kind, live, (uid) => staying.has(uid));
 }
 
 interface Found {
@@ -150,9 +158,20 @@ export const presentOwners = (cluster: Cluster, object: JsonObject): readonly Fo
     .map((it) => ownerOf(cluster, it, objectNamespace(object)))
     .filter((it) => it !== null);
 
+/** Of a kind that is not served, or in a namespace where the object itself is in none. */
+function isBeyondLookUp(cluster: Cluster, reference: Json, namespace: string | null): boolean {
+  const kind = ownerKind(cluster, reference);
+  return kind === null || (kind.scope === "Namespaced" && namespace === null);
+}
+
+function ownerKind(cluster: Cluster, reference: Json): ServedKind | null {
+  const { group } = groupVersionOf(textOf(memberAt(reference, "apiVersion")) ?? "");
+  return cluster.kinds.byKind(group, textOf(memberAt(reference, "kind")) ?? "");
+}
+
 function ownerOf(cluster: Cluster, reference: Json, namespace: string | null): Found | null {
   const text = (key: string): string => textOf(memberAt(reference, key)) ?? "";
-  const kind = cluster.kinds.byKind(groupVersionOf(text("apiVersion")).group, text("kind"));
+  const kind = ownerKind(cluster, reference);
   if (kind === null) return null;
   const object = cluster.store.get(kind, kind.scope === "Cluster" ? null : namespace, text("name"));
   return object !== null && objectUid(object) === text("uid") ? { kind, object } : null;
@@ -165,11 +184,12 @@ export function propagateDeletion(cluster: Cluster, kind: ServedKind, object: Js
   const finalizers = listAt(live, "metadata", "finalizers");
   const dependents = dependentsOf(cluster, objectUid(live));
   if (finalizers.includes(orphan)) {
-    for (const it of dependents) removeOwner(cluster, it.kind, it.object, objectUid(live));
+    for (const it of dependents) keepOwners(cluster, it.kind, it.object, (uid) => uid !== objectUid(live));
     removeFinalizers(cluster, kind, live, [orphan]);
   } else if (finalizers.includes(foreground)) {
     for (const it of dependents) collectGarbage(cluster, it.kind, it.object);
-    if (dependentsOf(cluster, objectUid(live)).length === 0) removeFinalizers(cluster, kind, live, [foreground]);
+    const left = dependentsOf(cluster, objectUid(live)).filter((it) => isBlocking(it.object, objectUid(live)));
+    if (left.length === 0) removeFinalizers(cluster, kind, live, [foreground]);
   }
 }
 
@@ -181,9 +201,17 @@ export function dependentsOf(cluster: Cluster, uid: string): readonly Found[] {
     .filter((it): it is Found => it.kind !== null);
 }
 
-function removeOwner(cluster: Cluster, kind: ServedKind, object: JsonObject, uid: string): void {
+/** Whether an owner that is deleted in the foreground waits for this dependent. */
+const isBlocking = (dependent: JsonObject, owner: string): boolean =>
+  listAt(dependent, "metadata", "ownerReferences").some(
+    (it) => memberAt(it, "uid") === owner && memberAt(it, "blockOwnerDeletion") === true,
+  );
+
+function keepOwners(cluster: Cluster, kind: ServedKind, object: JsonObject, isKept: (uid: string) => boolean): void {
   const { ownerReferences: _, ...metadata } = object["metadata"] as JsonObject;
-  const rest = listAt(object, "metadata", "ownerReferences").filter((it) => memberAt(it, "uid") !== uid);
+  const before = listAt(object, "metadata", "ownerReferences");
+  const rest = before.filter((it) => isKept(textOf(memberAt(it, "uid")) ?? ""));
+  if (rest.length === before.length) return;
   cluster.store.put(kind, {
     ...object,
     metadata: { ...metadata, ...(rest.length === 0 ? {} : { ownerReferences: rest }) },
