@@ -272,7 +272,7 @@ spec:
     write("runs/bad.yaml", `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: bad}\nspec: {${spec}}\n`);
     git("add", "runs/bad.yaml");
     git("commit", "--quiet", "-m", "Stop it");
-    expect((await flotilla("rollback", "web")).out).not.toContain("still under way");
+    expect((await flotilla("rollback", "web")).out).not.toContain("still in progress");
   });
 
   test("says what is missing", async () => {

@@ -11,7 +11,7 @@ import { countText, endsText, firstNames, runFailureText, waitText } from "./run
  * The conditions of a run: Initialized, Progressing, Succeeded.
  *
  * Without a plan, and not failed, it has none yet. A stopped run counts as stopped once it starts nothing new, and
- * names the clusters under way: there is no `UpdateRunStopping` (`rollout/README.md#b-6`). A run that failures hold up
+ * names the clusters in progress: there is no `UpdateRunStopping` (`rollout/README.md#b-6`). A run that failures hold up
  * counts as stuck, since both need somebody (`#b-13`).
  */
 export function runVerdicts(run: RunRecord, waits: readonly RunWait[]): readonly Verdict[] {
@@ -99,7 +99,7 @@ function waitsText(run: RunRecord, { stages }: RunPlan, waits: readonly RunWait[
 }
 
 const wordsOf = (waits: readonly RunWait[]): string =>
-  waits.length === 0 ? "under way" : waits.map(waitText).join("; ");
+  waits.length === 0 ? "in progress" : waits.map(waitText).join("; ");
 
 function endVerdicts(run: RunRecord, plan: RunPlan, end: RunEnd): readonly Verdict[] {
   const verdict = verdictOf(run);

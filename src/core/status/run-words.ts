@@ -26,7 +26,7 @@ export function waitText(wait: RunWait): string {
     case "failures":
       return `starts nothing new: ${firstNames(wait.failed)} did not come up, and ${wait.allowed} may fail`;
     case "stuck":
-      return `under way for more than five minutes: ${firstNames(wait.clusters)}`;
+      return `in progress for more than five minutes: ${firstNames(wait.clusters)}`;
     case "held":
       return `starts nothing new: ${wait.because}`;
     case "stopped":
@@ -39,9 +39,9 @@ export function waitText(wait: RunWait): string {
 }
 
 function clustersText({ active, waiting, maxConcurrency }: Extract<RunWait, { kind: "clusters" }>): string {
-  const under = active.length === 0 ? [] : [`under way: ${firstNames(active)}`];
+  const inProgress = active.length === 0 ? [] : [`in progress: ${firstNames(active)}`];
   const rest = waiting.length === 0 ? [] : [`waiting, ${maxConcurrency} at a time: ${firstNames(waiting)}`];
-  return [...under, ...rest].join("; ");
+  return [...inProgress, ...rest].join("; ");
 }
 
 /** How the clusters of a stage ended: `2 updated, 1 skipped`. Those that have not ended are not counted. */

@@ -135,7 +135,7 @@ test("a cluster that fails in the second stage holds the run there, and the thir
     "+30 starts b1",
     "+60 fails b1",
     "+60 holds second starts nothing new: b1 did not come up, and 0 may fail",
-    "+330 holds second under way for more than five minutes: b1",
+    "+330 holds second in progress for more than five minutes: b1",
   ]);
   expect([told.ending.kind, told.unreached]).toEqual(["waits", ["b2", "c1", "c2", "c3"]]);
   expect(down(told)).toEqual(["+0 a1", "+30 b1"]);
@@ -217,7 +217,7 @@ test("a silent cluster counts as not available, and nothing is brought there", (
   const told = foresee(staged(threeStages), { silent: names("b1") });
   expect(linesOf(told).filter((it) => it.includes("b1"))).toEqual([
     "+30 starts b1",
-    "+330 holds second under way for more than five minutes: b1",
+    "+330 holds second in progress for more than five minutes: b1",
   ]);
   expect(down(told)).toEqual(["+0 a1 b1", "+30 b1"]);
 });

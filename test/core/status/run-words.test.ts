@@ -18,7 +18,7 @@ describe("the messages of a run", () => {
       "name the stage and its clusters",
       run(),
       [canary.clusters],
-      "stage canary (1 of 2): under way: a; waiting, 1 at a time: b",
+      "stage canary (1 of 2): in progress: a; waiting, 1 at a time: b",
     ],
     [
       "name what has to be approved, and why an answer does not count",
@@ -31,7 +31,7 @@ describe("the messages of a run", () => {
       run(),
       [canary.held, canary.clusters],
       "stage canary (1 of 2): starts nothing new: ann may not have approved it; " +
-        "under way: a; waiting, 1 at a time: b",
+        "in progress: a; waiting, 1 at a time: b",
     ],
     [
       "name the instant of a wait, and a clock that is not to be believed",

@@ -119,7 +119,7 @@ const anything: VersionedId = { group: "", version: "", kind: "", namespace: nul
  * Why a run goes no further although its gates are open; null when nothing keeps it
  * (`trust/README.md#expiry-and-revocation`).
  */
-export function holdOn({ stages }: RunRecord, { consent: { record } }: PlanContext): string | null {
+export function blockedBecause({ stages }: RunRecord, { consent: { record } }: PlanContext): string | null {
   if (record === null) return null;
   const approvals = stages
     .flatMap(({ before, after }) => [before.Approval?.approval, after.Approval?.approval])

@@ -21,7 +21,7 @@ import { guardMoves } from "../guard/protection.ts";
 import type { PlanContext } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
 import { begin, type PlacementProgress } from "../moves/progress.ts";
-import { holdOn, runConsents } from "./run-consent.ts";
+import { blockedBecause, runConsents } from "./run-consent.ts";
 import { proposeRun, renamedBy, runBindings } from "./run-moves.ts";
 import { type Selected, versionFor } from "./run-version.ts";
 import { isUnusable, recordsOf, runsNewestFirst, runsOf } from "./runs-of.ts";
@@ -62,24 +62,24 @@ export function advanceRuns(
   };
 }
 
-/** What a run's turn needs besides the run. */
-interface Turn {
+/** What decides about a run besides the run. */
+interface RunInput {
   readonly selected: Selected;
-  /** Runs whose turn comes after it. */
+  /** Runs that were recorded before it: they are decided after it. */
   readonly older: readonly RunRecord[];
   readonly context: PlanContext;
 }
 
-function advanced(result: RunsResult, run: RunRecord, turn: Turn): RunsResult {
+function advanced(result: RunsResult, run: RunRecord, input: RunInput): RunsResult {
   if (run.end !== null) return { ...result, runs: [...result.runs, run] };
-  if (isUnusable(run, turn.context)) return suspended(result, run, turn);
-  const planned = run.plan === null ? initialized(result, run, turn) : { result, run, waits: none };
-  if (planned.run.plan === null || planned.run.end !== null) return withRun(planned, turn);
-  return stepped(planned, turn);
+  if (isUnusable(run, input.context)) return suspended(result, run, input);
+  const planned = run.plan === null ? initialized(result, run, input) : { result, run, waits: none };
+  if (planned.run.plan === null || planned.run.end !== null) return withRun(planned, input);
+  return stepped(planned, input);
 }
 
 /** A run whose document cannot be used stays as it is: what it was to change is still to come. */
-function suspended({ progress, ...result }: RunsResult, run: RunRecord, { context }: Turn): RunsResult {
+function suspended({ progress, ...result }: RunsResult, run: RunRecord, { context }: RunInput): RunsResult {
   const moves = progress === null || !isRunning(run) ? [] : [...proposeRun(run, progress.record, context).values()];
   return {
     ...result,
@@ -97,7 +97,7 @@ interface Stepped {
 }
 
 /** Freezes the run's plan; or it fails for good, or waits for what is not there yet. */
-function initialized(result: RunsResult, run: RunRecord, { selected, older, context }: Turn): Stepped {
+function initialized(result: RunsResult, run: RunRecord, { selected, older, context }: RunInput): Stepped {
   const { intent, now } = context.world;
   const { progress, runs } = result;
   const record = progress?.record ?? null;
@@ -142,12 +142,12 @@ function joinedSince({ plan }: RunRecord, record: PlacementRecord | null): reado
 }
 
 /** Proposes what an initialized run would change, and lets it change of that what it may now. */
-function stepped({ result, run, waits }: Stepped, turn: Turn): RunsResult {
-  const { context } = turn;
+function stepped({ result, run, waits }: Stepped, input: RunInput): RunsResult {
+  const { context } = input;
   const { progress } = result;
   const moves = progress === null ? new Map<ClusterName, Move>() : proposeRun(run, progress.record, context);
   const guarded = progress === null ? null : guardMoves(wantedNow(run, moves), progress.guarded, context);
-  const hold = holdOn(run, context);
+  const blocked = blockedBecause(run, context);
   const refused = new Map<ClusterName, string>();
   const canGetPlannedVersion = (cluster: ClusterName): boolean => {
     const move = moves.get(cluster);
@@ -158,7 +158,7 @@ function stepped({ result, run, waits }: Stepped, turn: Turn): RunsResult {
   };
   const step = stepRun(run, {
     ...runContextOf(result, run, context),
-    canGetPlannedVersion: hold === null ? canGetPlannedVersion : () => false,
+    canGetPlannedVersion: blocked === null ? canGetPlannedVersion : () => false,
   });
   const after = progress === null || guarded === null ? null : admitted(step, { ...progress, guarded }, moves, context);
   const next: RunsResult = {
@@ -172,9 +172,10 @@ function stepped({ result, run, waits }: Stepped, turn: Turn): RunsResult {
     ],
     wakeAt: earliest(result.wakeAt, step.wakeAt),
   };
-  const held: readonly RunWait[] = hold === null || step.run.end !== null ? [] : [{ kind: "held", because: hold }];
+  const held: readonly RunWait[] =
+    blocked === null || step.run.end !== null ? [] : [{ kind: "held", because: blocked }];
   const joined = step.run.end === null ? joinedSince(step.run, progress?.record ?? null) : none;
-  return withRun({ result: next, run: step.run, waits: [...waits, ...held, ...step.waits, ...joined] }, turn);
+  return withRun({ result: next, run: step.run, waits: [...waits, ...held, ...step.waits, ...joined] }, input);
 }
 
 type Moves = ReadonlyMap<ClusterName, Move>;
@@ -271,7 +272,7 @@ const hasMoved = ({ stages }: RunRecord, cluster: ClusterName): boolean =>
   stages.some((it) => (it.clusters.get(cluster)?.startedAt ?? null) !== null);
 
 /** Adds a run, with its conditions. */
-function withRun({ result, run, waits }: Stepped, { context }: Turn): RunsResult {
+function withRun({ result, run, waits }: Stepped, { context }: RunInput): RunsResult {
   const reasons = waits.map((wait): Reason => ({ kind: "run", run: run.key, placement: run.spec.placement, wait }));
   return {
     ...result,

@@ -135,7 +135,7 @@ test("a cluster that a run was to take off is picked again: nobody has to confir
   const script = ["cluster m1", "cluster m2", ...many, "place web PickFixed m1,m2 external", "strategy all all"];
   const held = ["run r1 web all", "settle", "place web PickFixed m2 external", "run r2 web all", "settle"];
   expect(lastOf([...script, ...held])).toContain(
-    "  ? web: run r2, stage kubernetes-fleet.io/deleteStage: under way: m1",
+    "  ? web: run r2, stage kubernetes-fleet.io/deleteStage: in progress: m1",
   );
   const back = ["place web PickFixed m1,m2 external", "run r3 web all", "settle", "settle"];
   expect(lastOf([...script, ...held, ...back])).toEqual([
