@@ -66,13 +66,20 @@ export async function fetchedBranch(repo: string, branch: string): Promise<strin
 /** The oldest git that knows everything we ask: `GIT_CONFIG_COUNT` and `rev-parse --path-format` came with it. */
 const oldest = [2, 31] as const;
 
+/** The PATH on which such a git was found: it is not looked for again. */
+let knownPath: string | undefined;
+
 async function hasGit(): Promise<boolean> {
+  const path = process.env["PATH"] ?? "";
+  if (path === knownPath) return true;
   const git = { gitDir: null, environment: gitEnvironment(), secrets: [] };
   const answer = await runGit(git, ["--version"], { during: "looking for git" }).catch(() => null);
   const version = /(\d+)\.(\d+)/.exec(answer?.output.toString("latin1") ?? "");
   if (version === null) return false;
   const [major, minor] = [Number(version[1]), Number(version[2])];
-  return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
+  const isUsable = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
+  if (isUsable) knownPath = path;
+  return isUsable;
 }
 
 /**

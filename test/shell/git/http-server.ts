@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { join } from "node:path";
 
 export interface GitServer {
   /** Address of the repository `<root>/<name>`; with credentials in it when they are given as `user:password`. */
@@ -81,9 +82,17 @@ function isAuthorized(request: IncomingMessage, token: string | undefined): bool
   return Buffer.from(encoded, "base64").toString("utf8").split(":")[1] === token;
 }
 
+let program: string | null = null;
+
+/** What `git http-backend` starts: the way there takes a process for every request. */
+function backendProgram(): string {
+  program ??= join(execFileSync("git", ["--exec-path"], { encoding: "utf8" }).trim(), "git-http-backend");
+  return program;
+}
+
 function backend(root: string, request: IncomingMessage, done: (cgi: Buffer) => void): void {
   const url = new URL(request.url ?? "/", "http://localhost");
-  const child = spawn("git", ["http-backend"], {
+  const child = spawn(backendProgram(), [], {
     env: {
       PATH: process.env["PATH"],
       GIT_CONFIG_NOSYSTEM: "1",
