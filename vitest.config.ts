@@ -1,4 +1,14 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** What takes longest comes first: begun last, it would go on alone when everything else is done. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => /\/test\/(end-to-end|forge|bench)\//.test(moduleId);
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((it) => !isLong(it))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -12,5 +22,6 @@ export default defineConfig({
     isolate: false,
     // One more than the cores that we count on, since some tests wait for servers.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
   },
 });

@@ -5,12 +5,13 @@ import type { Ledger } from "../../../src/core/model/ledger.ts";
 import { objectKey } from "../../../src/core/model/manifest.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
+import { walkLength } from "../../long-walks.ts";
 import { isReproducible, standsStill } from "./any-weather.ts";
 import { lostIdentities } from "./same-ledger.ts";
 import { Storm } from "./storm.ts";
 
 const one = process.env["SEED"];
-const count = Number(process.env["STORMS"] ?? 30);
+const count = walkLength("STORMS", { short: 10, full: 30 });
 const seeds = one === undefined ? Array.from({ length: count }, (_, at) => at + 1) : [Number(one)];
 const steps = 25;
 

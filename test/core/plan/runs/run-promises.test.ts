@@ -1,12 +1,13 @@
 // Throws seeded storms at update runs. SEED=123 npx vitest run test/core/plan/runs/run-promises.test.ts replays one exactly.
 import { expect, test } from "vitest";
 import { plan } from "../../../../src/core/plan/plan.ts";
+import { walkLength } from "../../../long-walks.ts";
 import { isReproducible, standsStill } from "../any-weather.ts";
 import { lostIdentities } from "../same-ledger.ts";
 import { RunStorm } from "./run-storm.ts";
 
 const one = process.env["SEED"];
-const count = Number(process.env["STORMS"] ?? 20);
+const count = walkLength("STORMS", { short: 8, full: 20 });
 const seeds = one === undefined ? Array.from({ length: count }, (_, at) => at + 1) : [Number(one)];
 const steps = 40;
 
