@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { selectDeletion } from "../../src/cmd/commands/approvals/request-selection.ts";
 import type { HeldDeletion } from "../../src/core/model/deletion.ts";
 import { emptyLedger } from "../../src/core/model/ledger.ts";
-import type { Commit, Digest } from "../../src/core/model/value.ts";
+import type { ClusterName, Commit, Digest, PlacementKey } from "../../src/core/model/value.ts";
 
 const digest = (letter: string): Digest => letter.repeat(64) as Digest;
 const commit = "c".repeat(40) as Commit;
@@ -34,6 +34,16 @@ function meant(held: readonly HeldDeletion[], wish: string | null): string {
 }
 
 describe("which deletions somebody confirms", () => {
+  test("D 3: none that takes along what others have in a protected place", () => {
+    const groups = [{ placement: "web" as PlacementKey, clusters: ["m1" as ClusterName], objects: [] }];
+    const along: HeldDeletion = { ...set("a"), because: "protected", groups };
+    expect([meant([along], null), meant([along, set("b")], null)]).toEqual(["unknown", "b"]);
+    expect(meant([along], "a".repeat(64))).toBe(
+      "the deletions of DIGEST take along objects of others in a protected place, which no confirmation covers; " +
+        "approve the change instead: flotilla approve --change web",
+    );
+  });
+
   test.each([
     ["the only ones that wait need not be named", [set("a"), set("b", true)], null, "a"],
     ["of several, one has to be named", [set("a"), set("b")], null, "a or b"],

@@ -118,21 +118,27 @@ function ageOf({ placement, sequence }: Entry, cluster: ClusterName, { ledger }:
   return sequence < target.sequence ? "older" : "newer";
 }
 
-/** Ids of source commits as the edits that they are: a push that only confirms what an edit deletes belongs to it. */
+/**
+ * Ids of source commits as the edits that they are: a push that only confirms what an edit deletes belongs to it, and so does
+ * one that only has a placement planned again.
+ */
 function named(end: string, people: People): string {
   let edits = 0;
   return people.pushed.reduce((said, commit, index) => {
-    if (!isConfirmation(people, commit, people.pushed[index - 1])) edits++;
+    if (!isAnswer(people, commit, people.pushed[index - 1])) edits++;
     return said.replaceAll(commit, `edit ${edits}`);
   }, end);
 }
 
-function isConfirmation(people: People, commit: Commit, before: Commit | undefined): boolean {
+function isAnswer(people: People, commit: Commit, before: Commit | undefined): boolean {
   if (before === undefined) return false;
   const earlier = people.at(before);
   const fresh = [...people.at(commit)].filter(([path, it]) => earlier.get(path) !== it);
-  return fresh.length > 0 && fresh.every(([, it]) => it.kind === "confirmation");
+  return fresh.length > 0 && fresh.every(([path, it]) => it.kind === "confirmation" || path === sparePath);
 }
+
+/** What people write so that there is another commit: see `walk.ts`. */
+const sparePath = "resources/namespace-spare.yaml";
 
 /** Every leaf of an end by its path. */
 function factsOf(end: string): ReadonlyMap<string, string> {

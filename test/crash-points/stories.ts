@@ -66,6 +66,14 @@ export const stories: readonly Story[] = [
     given: everything,
     edit: 'override name=more object="Namespace web" label=env=dev value=two',
   },
+  {
+    name: "a placement in quarantine for a while",
+    given: everything,
+    edit: `${slowly}
+      plant placement=shop
+      manifest object="ConfigMap web/config" value=2
+      manifest object="ConfigMap shop/config" value=2`,
+  },
   { name: "a manifest removed", given: everything, edit: "erase path=resources/configmap-web-extra.yaml" },
   { name: "a cluster leaves", given: everything, edit: "erase path=clusters/m4.yaml" },
   {

@@ -92,7 +92,7 @@ class Walker implements Walked {
       if (this.#passes === this.#disturbance.revertAfter) await this.#takeBack();
       else if (outcome.kind === "result" && outcome.result.kind === "passed") {
         const { result } = outcome;
-        if (hasMoved(result) || (await this.#wait(result)) || (await this.#confirm(result))) continue;
+        if (hasMoved(result) || (await this.#wait(result)) || (await this.#answer(result))) continue;
         if (!result.deferred) return;
         words = { flush: true };
       }
@@ -138,11 +138,17 @@ class Walker implements Walked {
     return next !== null;
   }
 
-  async #confirm({ plan }: Passed): Promise<boolean> {
-    const isAsked = plan.reasons.some((it) => it.kind === "confirmationNeeded");
-    if (isAsked) await this.#happen("confirm\npush");
-    if (isAsked) this.#pushes++;
-    return isAsked;
+  /** People confirm what waits for that, and mend what keeps a placement in quarantine. */
+  async #answer({ plan }: Passed): Promise<boolean> {
+    const kinds = new Set(plan.reasons.map((it) => it.kind));
+    const answers = [
+      ...(kinds.has("confirmationNeeded") ? ["confirm"] : []),
+      ...(kinds.has("quarantined") ? ['plant placement=""', 'manifest object="Namespace spare" value=1'] : []),
+    ];
+    if (answers.length === 0) return false;
+    await this.#happen([...answers, "push"].join("\n"));
+    this.#pushes++;
+    return true;
   }
 }
 

@@ -82,6 +82,9 @@ async function mend(simulation: Simulation): Promise<void> {
   // A repository without any object is not believed, and members may have to leave it for a while.
   if (![...people.draft.values()].some(staysThere))
     people.write({ kind: "manifest", object: "Namespace spare", value: "0" });
+  // What is in quarantine is planned again with another commit.
+  if ((simulation.ledger()?.quarantines.size ?? 0) > 0)
+    people.write({ kind: "manifest", object: "Namespace spare", value: "1" });
   await simulation.step({ do: "push" });
   const { approvers } = simulation;
   const trusted = simulation.ledger()?.trust?.text ?? approvers.first?.text ?? null;

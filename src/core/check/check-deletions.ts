@@ -84,6 +84,7 @@ function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<Pl
   const allowed = bounds?.inForce ?? world.intent.fleet.guards;
   const asked = byPlacement(held);
   const counts = new Map<ClusterName, number>();
+  const takers = new Map<ClusterName, PlacementKey[]>();
   for (const [key, record] of ledger.placements) {
     const before = world.ledger.placements.get(key);
     if (record === before) continue;
@@ -91,17 +92,20 @@ function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<Pl
       const was = before?.bindings.get(cluster);
       if (binding.leaving === was?.leaving || binding.leaving.length === 0) continue;
       const count = newlyDeleted(binding, was, { record, asked: asked.get(key) ?? [], world });
-      if (count > 0) counts.set(cluster, (counts.get(cluster) ?? 0) + count);
+      if (count === 0) continue;
+      counts.set(cluster, (counts.get(cluster) ?? 0) + count);
+      takers.set(cluster, [...(takers.get(cluster) ?? []), key]);
     }
   }
   for (const [cluster, count] of counts) {
     const counted = permitted.get(cluster) ?? 0;
     if (count <= Math.max(counted, allowed.objectsPerCluster)) continue;
     const most = Math.max(counted, mostObjects(allowed, cluster, ledger));
-    if (count > most)
+    if (count <= most) continue;
+    for (const placement of takers.get(cluster) ?? [])
       yield defect(
         "DeletedObjectsExceeded",
-        { kind: "cluster", cluster },
+        { kind: "binding", placement, cluster },
         `takes ${count} objects from ${cluster} at once, at most ${most} may go unasked`,
       );
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Commit } from "../../../src/core/model/value.ts";
+import { quarantineVerdict } from "../../../src/core/status/quarantine.ts";
 import { summaryOf } from "../../../src/core/status/summary.ts";
 import {
   binding,
@@ -32,9 +33,21 @@ function line(own: PlacementRecord): string {
   return `${[wanted, selected, updated, applied, available, failed, held, unknown].join(" ")}: ${state}`;
 }
 
+const quarantined = (own: PlacementRecord): PlacementRecord => {
+  const verdict = quarantineVerdict(own, {
+    violations: [{ code: "TargetSequenceWrong", message: "dates it wrongly" }],
+  });
+  return { ...own, conditions: [{ ...verdict, lastTransitionTime: noon }, ...own.conditions] };
+};
+
 describe("a placement in one line", () => {
   const cases: readonly { claim: string; record: PlacementRecord; want: string }[] = [
     { claim: "all is well", record: record([binding("a"), binding("b")]), want: "2 2 2 2 2 0 0 0: Available" },
+    {
+      claim: "it stays as recorded, since its plan fails the check",
+      record: quarantined(record([binding("a"), binding("b")])),
+      want: "2 2 2 2 2 0 0 0: Quarantined",
+    },
     {
       claim: "one is on its way",
       record: record([binding("a"), binding("b", { facts: null })]),
