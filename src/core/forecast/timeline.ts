@@ -1,3 +1,4 @@
+import { sameList } from "../model/identity.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Reason, Refusal, World } from "../model/plan.ts";
 import type { PlanDefect } from "../model/plan-defect.ts";
@@ -68,7 +69,7 @@ export function recordPass(timeline: Timeline, pass: ForecastPass): void {
   const clusters = unavailableIn(after, timeline);
   // States without duration are dropped.
   if (timeline.unavailable.at(-1)?.at === now) timeline.unavailable.pop();
-  if (!sameNames(timeline.unavailable.at(-1)?.clusters ?? [], clusters))
+  if (!sameList(timeline.unavailable.at(-1)?.clusters ?? [], clusters))
     timeline.unavailable.push({ at: now, clusters });
 }
 
@@ -86,9 +87,6 @@ export function reasonsOn(
     return "cluster" in it ? bindings?.has(it.cluster) === true : it.kind === "sourceHeld";
   });
 }
-
-const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((it, at) => it === b[at]);
 
 /** A cluster that gets the placement for the first time loses nothing while it starts, nor does one that loses it. */
 function unavailableIn({ placements, clusters }: Ledger, { focus, had }: Timeline): readonly ClusterName[] {

@@ -1,3 +1,4 @@
+import { sameList } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import { kindKey, type ObjectKey, type Scope, type SourcedManifest } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
@@ -66,8 +67,5 @@ export function recordingLookups(shelves: SelectionIndex, looks: RecordedLookup[
 export const findsTheSame = (shelves: SelectionIndex, looks: readonly RecordedLookup[]): boolean =>
   looks.every(({ shelf, key, found }) => {
     const now: unknown = (shelves[shelf] as Lookup<string, unknown>).get(key);
-    return now === found || (Array.isArray(now) && Array.isArray(found) && sameItems(now, found));
+    return now === found || (Array.isArray(now) && Array.isArray(found) && sameList(now, found));
   });
-
-const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean =>
-  a.length === b.length && a.every((it, at) => it === b[at]);

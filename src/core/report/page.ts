@@ -6,6 +6,7 @@ import { remembered } from "../model/memo.ts";
 import { kubernetesVersionProperty } from "../model/names.ts";
 import type { Reason } from "../model/plan.ts";
 import { type Digest, firstOf, instantText, type PlacementKey } from "../model/value.ts";
+import { wantedClusters } from "../status/selected-clusters.ts";
 import { runPageRows } from "./tables.ts";
 import { isServing, missingRuns, type PlacementContext, unreachableMembers, whoCanAct } from "./who-can-act.ts";
 
@@ -138,7 +139,7 @@ function placementRow(at: PlacementContext, reasons: readonly Reason[], { explai
   const more = waits.length > firstWaits.length ? [`and ${waits.length - firstWaits.length} more`] : [];
   const cells = [
     `[${shown(record.key)}](${placementPath(record.key)})`,
-    `${serving}/${wanted(record, selected)}`,
+    `${serving}/${record.spec.policy.kind === "PickAll" ? selected : wantedClusters(record)}`,
     latest === undefined ? "none" : `${latest} on ${current}`,
     shown(stateText(record)),
     [...firstWaits, ...more].map(shown).join("<br>"),
@@ -174,17 +175,6 @@ const isSettled = ({ deleting, selectionError, unrolled, conditions }: Placement
   unrolled === null &&
   conditions.length > 0 &&
   conditions.every((it) => it.status === "True");
-
-function wanted({ spec: { policy } }: PlacementRecord, selected: number): number {
-  switch (policy.kind) {
-    case "PickAll":
-      return selected;
-    case "PickN":
-      return policy.numberOfClusters;
-    case "PickFixed":
-      return policy.clusterNames.length;
-  }
-}
 
 function members({ clusters }: Ledger): Section {
   if (clusters.size === 0) return [];

@@ -33,9 +33,30 @@ export interface GetOptions extends HubOptions {
   readonly output: Format | "wide" | "name";
 }
 
-const kinds = ["placements", "clusters", "bindings", "runs", "evictions", "approvals", "deletions"] as const;
+/** By kind, the names that can be given (bindings are named by their placement), and the table. */
+const views = {
+  placements: { keys: (it) => it.placements.keys(), rows: (it, { name }) => placementRows(it, name) },
+  clusters: { keys: (it) => it.clusters.keys(), rows: (it, { name, cordoned }) => clusterRows(it, name, cordoned) },
+  bindings: { keys: (it) => it.placements.keys(), rows: (it, { name }) => bindingRows(it, name) },
+  runs: { keys: (it) => it.runs.keys(), rows: (it, { name, isWide }) => runRows(it, name, isWide) },
+  evictions: { keys: (it) => it.evictions.keys(), rows: (it, { name }) => evictionRows(it, name) },
+  approvals: {
+    keys: (it) => requestsIn(it).map(requestKey),
+    rows: (it, { name, isWide }) => approvalRows(it, name, isWide),
+  },
+  deletions: {
+    keys: (it) => it.deletions.held.map(({ digest }) => digest),
+    rows: (it, { name }) => deletionRows(it.deletions, name),
+  },
+} satisfies Record<string, View>;
 
-type Kind = (typeof kinds)[number];
+type Kind = keyof typeof views;
+const kinds = Object.keys(views) as readonly Kind[];
+
+interface View {
+  readonly keys: (ledger: Ledger) => Iterable<string>;
+  readonly rows: (ledger: Ledger, shown: Shown) => TableRows;
+}
 
 /** Shows what the state branch records: tables for people, KubeFleet's objects for programs. */
 export async function get(options: GetOptions, terminal: Terminal): Promise<ExitCode> {
@@ -46,7 +67,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
   }
   return withRecord(options, terminal, async ({ repository, state, ledger, printAge }) => {
     const { name, output } = options;
-    const known = keysOf(kind, ledger);
+    const known = [...views[kind].keys(ledger)];
     if (name !== null && !known.includes(name)) {
       terminal.err(unknownText(`${kind === "bindings" ? "placement" : kind.slice(0, -1)} ${name}`, known));
       return exitCodes.usage;
@@ -54,7 +75,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
     if (output === "text" || output === "wide") {
       await printAge();
       const cordoned = kind === "clusters" ? cordonedIn(await acceptedFiles(repository, state)) : none;
-      const [header, rows] = rowsOf(kind, ledger, { name, isWide: output === "wide", cordoned });
+      const [header, rows] = views[kind].rows(ledger, { name, isWide: output === "wide", cordoned });
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
       if (kind === "approvals" && name !== null)
         for (const line of requestDetails(ledger, name, await viewerOf(options, approvalContext(ledger, now()))))
@@ -95,25 +116,6 @@ interface Recorded {
 const deletionDetails = ({ deletions }: Ledger, name: string | null): readonly string[] =>
   deletions.held.filter((it) => name === null || it.digest === name).flatMap((it) => ["", ...deletionSetLines(it)]);
 
-/** The names that can be given; bindings are named by their placement. */
-function keysOf(kind: Kind, { clusters, placements, runs, evictions, deletions }: Ledger): readonly string[] {
-  switch (kind) {
-    case "clusters":
-      return [...clusters.keys()];
-    case "placements":
-    case "bindings":
-      return [...placements.keys()];
-    case "runs":
-      return [...runs.keys()];
-    case "evictions":
-      return [...evictions.keys()];
-    case "approvals":
-      return requestsIn({ runs, placements }).map(requestKey);
-    case "deletions":
-      return deletions.held.map((it) => it.digest);
-  }
-}
-
 /** A request in full: content, rules, state, and what the viewer may do. */
 function requestDetails(ledger: Ledger, name: string, reader: Viewer): readonly string[] {
   const at = now();
@@ -141,22 +143,3 @@ interface Shown {
 }
 
 const none: ReadonlySet<string> = new Set();
-
-function rowsOf(kind: Kind, ledger: Ledger, { name, isWide, cordoned }: Shown): TableRows {
-  switch (kind) {
-    case "placements":
-      return placementRows(ledger, name);
-    case "clusters":
-      return clusterRows(ledger, name, cordoned);
-    case "bindings":
-      return bindingRows(ledger, name);
-    case "runs":
-      return runRows(ledger, name, isWide);
-    case "evictions":
-      return evictionRows(ledger, name);
-    case "approvals":
-      return approvalRows(ledger, name, isWide);
-    case "deletions":
-      return deletionRows(ledger.deletions, name);
-  }
-}

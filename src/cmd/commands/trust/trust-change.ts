@@ -1,30 +1,23 @@
 import { readTrust, trustPath } from "../../../core/intent/trust/trust-file.ts";
 import type { Trust } from "../../../core/model/trust.ts";
 import { oneLine } from "../../../core/model/value.ts";
-import {
-  mayTrustSign,
-  nextTrustVerdict,
-  signersOf,
-  type TrustStep,
-  unsignable,
-} from "../../../core/report/trust-text.ts";
+import { mayTrustSign, nextTrustVerdict, signersOf, unsignable } from "../../../core/report/trust-text.ts";
 import { trustNamespace } from "../../../core/trust/trust-chain.ts";
 import type { Author } from "../../../shell/reconcile/ports.ts";
 import { nextTrustText, type TrustChange, trustEdits } from "../../edits/trust-file.ts";
 import { type CommitOptions, commitFiles, type Declined, usageError } from "../../hub/commit-files.ts";
-import { gitSigningKey, now } from "../../hub/wire.ts";
+import { gitSigningKey } from "../../hub/wire.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import {
   type KeyOptions,
   keyFiles,
   openTrustFile,
-  type SignatureFile,
-  signatureFacts,
   signatureFiles,
   signaturePath,
   type TrustInForce,
   trustInForce,
+  trustStepOf,
   uncommittedProblem,
 } from "./trust-files.ts";
 import {
@@ -222,12 +215,7 @@ async function signedStep(
 ) {
   const there = await signatureFiles(author, next.version);
   const isSigning = options.dryRun !== true && (await gitSigningKey(options)) !== null;
-  const stepOf = async (files: readonly SignatureFile[]): Promise<TrustStep> => ({
-    before,
-    next,
-    signatures: await signatureFacts(text, files, [before, next]),
-    now: now(),
-  });
+  const stepOf = trustStepOf({ before, next, text });
   if (!isSigning) return { step: await stepOf(there), files: [], isSigning };
   const armored = await author.sign(new TextEncoder().encode(text), trustNamespace);
   const own = { path: "your signature", text: armored };

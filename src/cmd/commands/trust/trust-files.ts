@@ -6,10 +6,11 @@ import { readTrust, type TrustReading, trustPath } from "../../../core/intent/tr
 import { digestOfText } from "../../../core/model/json.ts";
 import type { DetachedSignature, Trust, TrustRecord } from "../../../core/model/trust.ts";
 import { compareText } from "../../../core/model/value.ts";
+import type { TrustStep } from "../../../core/report/trust-text.ts";
 import { Fault } from "../../../shell/reconcile/fault.ts";
 import type { Author } from "../../../shell/reconcile/ports.ts";
 import { readRecordedLedger } from "../../hub/record.ts";
-import { committedVersions, detachedSignatureFact, type HubOptions, openWorkTree } from "../../hub/wire.ts";
+import { committedVersions, detachedSignatureFact, type HubOptions, now, openWorkTree } from "../../hub/wire.ts";
 
 interface TrustWorkTree {
   readonly author: Author;
@@ -56,10 +57,11 @@ export async function trustInForce(
 async function textAt({ name }: Author, path: string): Promise<string | null> {
   const full = join(name, path);
   const entry = await lstat(full).catch(() => null);
-  return entry?.isFile() === true && entry.size <= largest ? readFile(full, "utf8") : null;
+  return entry?.isFile() === true && entry.size <= largestTrustFile ? readFile(full, "utf8") : null;
 }
 
-const largest = 1 << 20;
+/** What is larger is no signature, and no usable trust file. */
+export const largestTrustFile = 1 << 20;
 
 /** The version that a trust file says it follows: as it is in force, or else as an earlier commit has it. */
 export async function versionBefore(
@@ -81,7 +83,7 @@ export interface SignatureFile {
 const signatureFolder = "trust/sigs";
 
 /** As many are looked at; there are never more roots. */
-const signaturesLimit = 256;
+export const signaturesLimit = 256;
 
 /** The signatures of a version in the work tree, by file name. */
 export async function signatureFiles(author: Author, version: number): Promise<readonly SignatureFile[]> {
@@ -116,6 +118,16 @@ export async function signatureFacts(
     })),
   );
 }
+
+/** A version after the one before it, as it is with the signatures in these files. */
+export const trustStepOf =
+  ({ before, next, text }: Pick<TrustStep, "before" | "next"> & { readonly text: string }) =>
+  async (files: readonly SignatureFile[]): Promise<TrustStep> => ({
+    before,
+    next,
+    signatures: await signatureFacts(text, files, [before, next]),
+    now: now(),
+  });
 
 /** Files with public keys, as a command line names them. */
 export interface KeyOptions {

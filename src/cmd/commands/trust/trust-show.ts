@@ -10,7 +10,7 @@ import { closing, type HubOptions, now, openHub, readableHub } from "../../hub/w
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import { codeOfProblems, printProblems } from "../../terminal/outcome.ts";
 import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
-import { type SignatureFile, signatureFacts } from "./trust-files.ts";
+import { largestTrustFile, type SignatureFile, signatureFacts, signaturesLimit } from "./trust-files.ts";
 import { restoreFix } from "./trust-lines.ts";
 
 export interface TrustShowOptions extends HubOptions {
@@ -44,12 +44,6 @@ interface FoundTrust {
   readonly signatures: readonly SignatureFile[];
 }
 
-/** What is larger is no signature, and no usable trust file. */
-const largest = 1 << 20;
-
-/** As many signatures are looked at; there are never more roots. */
-const signaturesLimit = 256;
-
 async function trustAt(repository: Repository, commit: Commit): Promise<FoundTrust | null> {
   const files = (await repository.files(commit, "trust")).filter(({ kind }) => kind === "file");
   const root = files.find(({ path }) => path === trustPath);
@@ -67,7 +61,7 @@ async function trustAt(repository: Repository, commit: Commit): Promise<FoundTru
 async function textsOf(repository: Repository, files: Awaited<ReturnType<Repository["files"]>>) {
   const blobs = await repository.blobs(
     files.map((it) => it.blob),
-    largest,
+    largestTrustFile,
   );
   // A byte order mark is part of the text: the digest is over it.
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -16,12 +16,11 @@ import { printProblems } from "../../terminal/outcome.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import {
   openTrustFile,
-  type SignatureFile,
-  signatureFacts,
   signatureFiles,
   signaturePath,
   type TrustInForce,
   trustInForce,
+  trustStepOf,
   uncommittedProblem,
   versionBefore,
 } from "./trust-files.ts";
@@ -51,12 +50,7 @@ export async function trustSign(options: CommitOptions, terminal: Terminal): Pro
   const flaw = flawOf(next, before, record);
   if (flaw !== null) return usageError(flaw, "correct it, commit it on its own, and sign that", terminal);
   const there = await signatureFiles(author, next.version);
-  const stepOf = async (files: readonly SignatureFile[]): Promise<TrustStep> => ({
-    before,
-    next,
-    signatures: await signatureFacts(text, files, [before, next]),
-    now: now(),
-  });
+  const stepOf = trustStepOf({ before, next, text });
   for (const line of [
     `version ${next.version} of ${trustPath}, SHA-256 ${next.digest}`,
     ...differenceLines(await stepOf(there)),

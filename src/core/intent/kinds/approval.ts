@@ -18,7 +18,6 @@ export const approvalKind: ReadKind<WrittenApproval, ContentOf<"approval">> = {
   selectionRules: selectsNothing,
 };
 
-/** An approval that has passed its schema and its rules. */
 const approvalFrom = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "blob"> => ({
   digest: spec.requestDigest as Digest,
   decision: spec.decision,
@@ -27,7 +26,6 @@ const approvalFrom = ({ spec }: WrittenApproval): Omit<ApprovalFile, "path" | "b
   signature: spec.signature ?? null,
 });
 
-/** Checks an approval that its schema has passed. */
 function approvalProblems({ spec }: WrittenApproval): FieldProblems {
   const { requestDigest, principal, comment = "", signature = null } = spec;
   const problems: FieldProblem[] = [];

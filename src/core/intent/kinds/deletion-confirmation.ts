@@ -11,15 +11,11 @@ export const deletionConfirmationKind: ReadKind<DeletionConfirmation, ContentOf<
   schema,
   ownPlace: "a confirmation is read from approvals/deletions/<digest>.yaml",
   rules: (it) => confirmationProblems(it),
-  content: (it) => ({ kind: "confirmation", digest: confirmedDigest(it) }),
+  content: (it) => ({ kind: "confirmation", digest: it.spec.digest as Digest }),
   updateRules: everythingMayChange,
   selectionRules: selectsNothing,
 };
 
-/** The digest that a confirmation names: of the deletions that may now happen (`plan/README.md#d-3`). */
-const confirmedDigest = ({ spec }: DeletionConfirmation): Digest => spec.digest as Digest;
-
-/** Checks a confirmation that its schema has passed. */
 function confirmationProblems({ spec }: DeletionConfirmation): FieldProblems {
   if (/^[0-9a-f]{64}$/.test(spec.digest)) return [];
   const fix = "copy the one that plan prints";

@@ -25,7 +25,6 @@ export const disruptionBudgetKind: ReadKind<WrittenBudget, ContentOf<"budget">> 
   selectionRules: selectsNothing,
 };
 
-/** A disruption budget that has passed its schema and its rules. */
 function disruptionBudgetFrom({ metadata, spec }: WrittenBudget): Omit<DisruptionBudget, "source"> {
   const bound = spec.minAvailable === undefined ? "maxUnavailable" : "minAvailable";
   // The rules have read it before.

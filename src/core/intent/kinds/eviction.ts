@@ -26,7 +26,6 @@ export const placementEvictionKind: ReadKind<WrittenEviction, ContentOf<"evictio
   selectionRules: selectsNothing,
 };
 
-/** An eviction that has passed its schema and its rules. */
 const evictionFrom = ({ metadata, spec }: WrittenEviction): Omit<Eviction, "source"> => ({
   name: metadata.name,
   placement: placementKey(null, spec.placementName),

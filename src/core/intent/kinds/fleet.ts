@@ -34,7 +34,6 @@ function fleetFrom({ spec = {} }: WrittenFleet): FleetSpec {
   };
 }
 
-/** Checks settings that their schema has passed. */
 function fleetProblems({ spec = {} }: WrittenFleet): FieldProblems {
   const roots = spec.roots ?? [];
   return [

@@ -23,7 +23,6 @@ export const memberClusterKind: ReadKind<WrittenCluster, ContentOf<"cluster">> =
 
 type WrittenQuantities = Readonly<Record<string, string | number>>;
 
-/** A member cluster after defaults, which has passed its schema and its rules. */
 function memberClusterFrom({ metadata, spec, status }: WrittenCluster): Omit<MemberCluster, "source"> {
   const { capacity = {}, allocatable = {}, available = {}, observationTime } = status?.resourceUsage ?? {};
   const properties = Object.entries(status?.properties ?? {}).map(([name, it]): [string, MemberProperty] => [

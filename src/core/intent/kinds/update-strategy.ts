@@ -35,7 +35,6 @@ export const updateStrategyKind: ReadKind<WrittenStrategy, ContentOf<"strategy">
   selectionRules: selectsNothing,
 };
 
-/** A strategy after defaults, which has passed its schema and its rules. */
 function updateStrategyFrom({ metadata, spec }: WrittenStrategy, scope: Scope): Omit<UpdateStrategy, "source"> {
   const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
   const allowed = new Map<string, CountOrPercent>();
