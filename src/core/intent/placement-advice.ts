@@ -6,6 +6,7 @@ import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { type LabelRequirement, type LabelSelector, type Labels, nameList, selects } from "../model/value.ts";
 import { didYouMean, nearest } from "../yaml/nearest.ts";
 import { type FieldProblems, type JsonPath, warning } from "../yaml/problems.ts";
+import { propertyAdvice } from "./property-advice.ts";
 
 type AdviceContext = Pick<Intent, "clusters" | "objects" | "scopes" | "unusable">;
 
@@ -23,6 +24,7 @@ export function placementAdvice(
   const resourceSelectors = context.objects.size === 0 ? [] : placement.spec.resourceSelectors;
   return [
     ...clusterProblems(placement, context),
+    ...propertyAdvice(placement, context),
     ...resourceSelectors.flatMap((it, i) =>
       selectorProblems(it, placement, { context, at: ["spec", "resourceSelectors", i] }),
     ),

@@ -57,6 +57,35 @@ describe("a placement that matches no cluster says what was perhaps meant", () =
     );
   });
 
+  describe("by properties", () => {
+    const having = (name: string, value: string): string =>
+      `${cluster(name)}status: {properties: {np: {value: "${value}"}}, resourceUsage: {capacity: {cpu: 4}}}\n`;
+    const needing = (name: string): string =>
+      where(`{propertySelector: {matchExpressions: [{name: ${name}, operator: Ge, values: ["1"]}]}}`);
+    const path = `${at}.propertySelector.matchExpressions[0].name`;
+    const rows: readonly (readonly [ref: string, policy: string, want: readonly string[]])[] = [
+      ["one that clusters have", needing("resources.kubernetes-fleet.io/total-cpu"), []],
+      [
+        "one that is misspelt",
+        needing("resources.kubernetes-fleet.io/total-cpo"),
+        [
+          'no cluster has the property resources.kubernetes-fleet.io/total-cpo; did you mean "resources.kubernetes-fleet.io/total-cpu"?',
+        ],
+      ],
+      [
+        "A 29: one that is no quantity somewhere",
+        needing("np"),
+        ["is no quantity, and counts as missing, on d (got np); correct their files"],
+      ],
+    ];
+    it.each(rows)("%s", (_, policy, want) => {
+      const files = { "clusters/c.yaml": having("c", "5"), "clusters/d.yaml": having("d", "v1") };
+      expect(advice({ ...files, "p.yaml": placement("p", policy) })).toEqual(
+        want.map((it) => `warning FLT1340: ${path}: ${it}`),
+      );
+    });
+  });
+
   it("nothing is said while there is no cluster, or one cannot be read", () => {
     const lone = { "p.yaml": placement("p", labels("env: x")), "web.yaml": namespace("web") };
     expect(read(lone).problems.filter(({ code }) => code === "FLT1340")).toEqual([]);

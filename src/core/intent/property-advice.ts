@@ -1,0 +1,60 @@
+import type { MemberCluster } from "../model/fleet.ts";
+import type { Intent } from "../model/intent.ts";
+import type { Placement } from "../model/placement.ts";
+import { quantityOf } from "../model/quantity.ts";
+import { nameList } from "../model/value.ts";
+import { didYouMean } from "../yaml/nearest.ts";
+import { type FieldProblems, type JsonPath, warning } from "../yaml/problems.ts";
+
+const affinity: JsonPath = ["spec", "policy", "affinity", "clusterAffinity"];
+const requiredAt: JsonPath = [...affinity, "requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms"];
+const preferredAt: JsonPath = [...affinity, "preferredDuringSchedulingIgnoredDuringExecution"];
+
+/**
+ * Warns of properties that a policy looks at and that no cluster has, or that are no quantities: both count as missing
+ * (`schedule/README.md#a-29`).
+ */
+export function propertyAdvice(
+  { spec: { policy } }: Pick<Placement, "spec">,
+  { clusters }: Pick<Intent, "clusters">,
+): FieldProblems {
+  if (policy.kind === "PickFixed" || clusters.size === 0) return [];
+  const known = new Map([...clusters.values()].map((it) => [it.name, valuesOf(it)]));
+  const required = policy.required.flatMap(({ properties }, term) =>
+    properties.map(({ name }, at) => ({
+      name,
+      at: [...requiredAt, term, "propertySelector", "matchExpressions", at, "name"],
+    })),
+  );
+  const preferred = policy.kind === "PickN" ? policy.preferred : [];
+  const sorters = preferred.flatMap(({ preference: { sorter } }, term) =>
+    sorter === null ? [] : [{ name: sorter.name, at: [...preferredAt, term, "preference", "propertySorter", "name"] }],
+  );
+  return [...required, ...sorters].flatMap(({ name, at }) => adviceOf(name, at, known));
+}
+
+type KnownValues = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+function adviceOf(name: string, at: JsonPath, known: KnownValues): FieldProblems {
+  const having = [...known].filter(([, values]) => values.has(name));
+  if (having.length === 0) {
+    const names = new Set([...known.values()].flatMap((it) => [...it.keys()]));
+    const fix = didYouMean(name, names, "declare it in the status of MemberClusters, or correct the name");
+    return [warning("FLT1340", at, `no cluster has the property ${name}`, fix)];
+  }
+  const bad = having.filter(([, values]) => quantityOf(values.get(name) ?? "") === null).map(([cluster]) => cluster);
+  if (bad.length === 0) return [];
+  const message = `is no quantity, and counts as missing, on ${nameList(bad)}`;
+  return [warning("FLT1340", at, message, "correct their files", name)];
+}
+
+/** Under the names by which policies ask for them (`schedule/README.md#properties`). */
+function valuesOf({ properties, resourceUsage }: MemberCluster): ReadonlyMap<string, string> {
+  const { capacity, allocatable, available } = resourceUsage;
+  const amounts = Object.entries({ total: capacity, allocatable, available }).flatMap(([kind, all]) =>
+    Object.entries(all).map(
+      ([resource, value]) => [`resources.kubernetes-fleet.io/${kind}-${resource}`, value] as const,
+    ),
+  );
+  return new Map([...Object.entries(properties).map(([name, { value }]) => [name, value] as const), ...amounts]);
+}

@@ -1,0 +1,92 @@
+// Where properties and spread decide, a plan with warm memories is the plan of cold ones after whatever a cluster's file
+// says anew; and where that is asked about, the placement moves.
+import { beforeEach, expect, test } from "vitest";
+import type { MemberCluster } from "../../../src/core/model/fleet.ts";
+import type { PlacementPolicy } from "../../../src/core/model/placement.ts";
+import type { World as Seen } from "../../../src/core/model/plan.ts";
+import type { PlacementKey } from "../../../src/core/model/value.ts";
+import { plan } from "../../../src/core/plan/plan.ts";
+import { clusterOf, objectOf, placementOf } from "../../intent.ts";
+import { World, write } from "../../world.ts";
+import { policyOf } from "../schedule/notation.ts";
+import { differenceOf } from "./same-ledger.ts";
+
+let world: World;
+let seen: Seen;
+
+const having = (name: string, labels: string, np: string | null, observedAt = 0): MemberCluster => ({
+  ...clusterOf(name, labels.split(" ")),
+  properties: np === null ? {} : { np: { value: np, observedAt: observedAt as never } },
+});
+
+const policies: Readonly<Record<string, PlacementPolicy>> = {
+  roomy: policyOf("all np:Ge:5"),
+  ranked: policyOf("1 e=p|e=q prefer 100:e=p@np/Desc"),
+  spread: policyOf("2 prefer 10:e=p spread r:1"),
+};
+
+beforeEach(() => {
+  world = new World();
+  world.commit(() => {
+    world.join(having("m1", "e=p r=a", "9"));
+    world.join(having("m2", "e=p r=a", "4"));
+    world.join(having("m3", "e=q r=b", "7"));
+    world.join(having("m4", "e=p r=b", "4"));
+    world.join(having("m5", "e=q", null));
+    for (const [name, policy] of Object.entries(policies)) {
+      write(world, objectOf("Namespace", name, "one"));
+      world.placements.set(name as PlacementKey, placementOf({ name, policy, options: [] }));
+    }
+  });
+  for (let pass = 0; pass < 8; pass++) world.pass();
+  world.flush();
+  world.pass();
+  seen = world.look();
+  expect(plan(seen).ledger).toBe(seen.ledger);
+});
+
+const on = (ledger: Seen["ledger"], name: string): string =>
+  [...(ledger.placements.get(name as PlacementKey)?.bindings.values() ?? [])]
+    .filter((it) => it.state !== "Unscheduled")
+    .map((it) => it.cluster)
+    .join(" ");
+
+test("properties and spread decide where placements are at first", () => {
+  expect(Object.keys(policies).map((it) => on(seen.ledger, it))).toEqual(["m1 m3", "m1", "m4 m5"]);
+});
+
+const changes: readonly { name: string; is: MemberCluster; moved: readonly string[] }[] = [
+  { name: "a property that crosses a boundary", is: having("m2", "e=p r=a", "5"), moved: ["m1 m2 m3", "m1", "m4 m5"] },
+  { name: "one that does not", is: having("m2", "e=p r=a", "4.5"), moved: ["m1 m3", "m1", "m4 m5"] },
+  { name: "one that leaves", is: having("m1", "e=p r=a", "1"), moved: ["m1 m3", "m1", "m4 m5"] },
+  { name: "the end of a range", is: having("m4", "e=p r=b", "90"), moved: ["m1 m3 m4", "m1", "m4 m5"] },
+  { name: "the same by another word", is: having("m3", "e=q r=b", "7000m"), moved: ["m1 m3", "m1", "m4 m5"] },
+  { name: "a later observation", is: having("m3", "e=q r=b", "7", 1), moved: ["m1 m3", "m1", "m4 m5"] },
+  { name: "a value that is no quantity", is: having("m4", "e=p r=b", "v1"), moved: ["m1 m3", "m1", "m4 m5"] },
+  { name: "another domain", is: having("m1", "e=p r=c", "9"), moved: ["m1 m3", "m1", "m4 m5"] },
+  { name: "a domain at last", is: having("m5", "e=q r=c", null), moved: ["m1 m3", "m1", "m4 m5"] },
+  { name: "a label that a sorter is about", is: having("m3", "e=p r=b", "7"), moved: ["m1 m3", "m1", "m4 m5"] },
+];
+
+test.each(changes)("$name", ({ is, moved }) => {
+  world.commit(() => world.join(is));
+  const next = world.look();
+  const warm = plan(next);
+  expect(differenceOf(warm, plan(structuredClone(next)))).toBeNull();
+  expect(differenceOf(plan(seen), plan(structuredClone(seen)))).toBeNull();
+  expect(differenceOf(plan(next), warm)).toBeNull();
+  expect(Object.keys(policies).map((it) => on(warm.ledger, it))).toEqual(moved);
+});
+
+test("what stands moves by the policy alone, and the scores of what is not needed are those of today", () => {
+  world.commit(() => world.join(having("m2", "e=p r=a", "6")));
+  const { ledger } = plan(world.look());
+  const decisions = ledger.placements.get("ranked" as PlacementKey)?.policySnapshots.at(-1)?.verdict?.decisions ?? [];
+  expect(decisions.map((it) => `${it.cluster} ${it.score?.affinity}`)).toEqual([
+    "m1 100",
+    "m2 40",
+    "m5 0",
+    "m4 0",
+    "m3 0",
+  ]);
+});
