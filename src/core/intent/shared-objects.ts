@@ -1,6 +1,7 @@
 import type { Intent } from "../model/intent.ts";
+import { remembered } from "../model/memo.ts";
 import type { Placement, PlacementPolicy, ResourceSelector } from "../model/placement.ts";
-import type { ClusterName } from "../model/value.ts";
+import { type ClusterName, compareText } from "../model/value.ts";
 import { type FieldProblems, warning } from "../yaml/problems.ts";
 
 /**
@@ -13,11 +14,14 @@ export function sharedObjectAdvice(
   { placements, clusters }: Pick<Intent, "placements" | "clusters">,
 ): FieldProblems {
   const own = certainClusters(placement.spec.policy, clusters);
-  const others = [...placements.values()].filter((it) => it.key < placement.key);
+  if (own.length === 0) return [];
+  const byName = placementsByName(placements);
   return placement.spec.resourceSelectors.flatMap((selector, at) => {
-    const other = others.find((it) =>
-      it.spec.resourceSelectors.some((theirs) => isShared(selector, placement, theirs, it)),
-    );
+    const other = namesOf(selector, placement)
+      .flatMap((it) => byName.get(it) ?? [])
+      .filter((it) => it.key < placement.key)
+      .sort((a, b) => compareText(a.key, b.key))
+      .find((it) => it.spec.resourceSelectors.some((theirs) => isShared(selector, placement, theirs, it)));
     if (other === undefined) return [];
     const theirs = new Set(certainClusters(other.spec.policy, clusters));
     const shared = own.filter((it) => theirs.has(it));
@@ -28,6 +32,24 @@ export function sharedObjectAdvice(
     return [warning("FLT1342", ["spec", "resourceSelectors", at], message, "leave it out of one of them")];
   });
 }
+
+/** Placements by what their selectors name: looking through all of them for each one would take far too long. */
+const placementsByName = remembered((placements: Intent["placements"]): ReadonlyMap<string, readonly Placement[]> => {
+  const byName = new Map<string, Placement[]>();
+  for (const it of placements.values())
+    for (const name of new Set(it.spec.resourceSelectors.flatMap((selector) => namesOf(selector, it)))) {
+      const known = byName.get(name);
+      if (known === undefined) byName.set(name, [it]);
+      else known.push(it);
+    }
+  return byName;
+});
+
+/** What a selector has in common with every other one that it shares objects with: a name, or the namespace around it. */
+const namesOf = ({ group, kind, name }: ResourceSelector, { namespace }: Owner): readonly string[] => [
+  ...(name === null ? [] : [`${group}/${kind}/${name}`]),
+  ...(namespace === null ? [] : [`/Namespace/${namespace}`]),
+];
 
 /** The clusters that a policy picks as long as they are well, whatever else is there: taints are left to the scheduler. */
 function certainClusters(policy: PlacementPolicy, clusters: Intent["clusters"]): readonly ClusterName[] {
