@@ -74,3 +74,14 @@ test("a client that sends Kubernetes' binary form is told which forms there are"
   });
   expect(answer).toMatchObject({ code: 415, body: { reason: "UnsupportedMediaType" } });
 });
+
+test("nobody says under which version an object is made", async () => {
+  const path = "/api/v1/namespaces/shop/configmaps";
+  const made = (resourceVersion: string) =>
+    scene.send({ method: "POST", path, body: configMap(`at-${resourceVersion}`, { resourceVersion }) });
+  expect(await made("5")).toMatchObject({
+    code: 500,
+    body: { message: "resourceVersion should not be set on objects to be created" },
+  });
+  expect((await made("0")).code).toBe(201);
+});

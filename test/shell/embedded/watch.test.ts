@@ -27,6 +27,11 @@ describe("a watch", () => {
         (it) => it.length === want.length,
       ),
     ).toEqual(want);
+    // What leaves the selection is told as it was, under the version in which it left.
+    const [, modified, left] = events.all;
+    expect(left?.object).toMatchObject({ metadata: { labels: { on: "yes" } }, data: { x: "1" } });
+    const versions = [modified, left].map((it) => Number(memberAt(it?.object ?? null, "metadata", "resourceVersion")));
+    expect(versions[1]).toBeGreaterThan(versions[0] ?? 0);
     events.stop();
   });
 

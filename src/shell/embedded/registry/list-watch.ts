@@ -178,12 +178,22 @@ function follow(cluster: Cluster, request: WatchRequest, sink: Sink): () => void
   return stop;
 }
 
-/** What a change means for one watcher: an object that enters or leaves its selection is added or deleted for it. */
+/**
+ * What a change means for one watcher: an object that enters or leaves its selection is added or deleted for it. One that
+ * leaves is told as it was, under the version of the change.
+ */
 function tell(change: StoreChange, { kind, namespace, selects, represent }: WatchRequest, sink: Sink): void {
   if (namespace !== null && objectNamespace(change.object) !== namespace) return;
   const was = change.before !== null && selects(change.before);
   const is = change.type !== "DELETED" && selects(change.object);
   if (!was && !is) return;
   const type = !is ? "DELETED" : was ? "MODIFIED" : "ADDED";
-  sink.send({ type, object: represent(inVersion(change.object, kind)) });
+  const hasLeft = !is && change.type !== "DELETED" && change.before !== null;
+  const object = hasLeft ? { ...change.before, metadata: metadataAt(change) } : change.object;
+  sink.send({ type, object: represent(inVersion(object, kind)) });
 }
+
+const metadataAt = ({ before, version }: StoreChange): JsonObject => ({
+  ...((before?.["metadata"] ?? {}) as JsonObject),
+  resourceVersion: String(version),
+});

@@ -66,6 +66,9 @@ export function inVersion(object: JsonObject, kind: ServedKind): JsonObject {
 
 /** Creates an object. Its author owns every field of it, defaults included. */
 export function create(cluster: Cluster, target: RequestTarget, body: Json, options: WriteOptions): WriteOutcome {
+  const version = textOf(memberAt(body, "metadata", "resourceVersion")) ?? "";
+  if (version !== "" && version !== "0")
+    throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
   const making = { operation: "Update", body, ...target, name: "", strict: options.strict } as const;
   const known = cachedCreation(making, writerOf(cluster, target, options));
   const decoded = known === null ? withGeneratedName(cluster, decodeBody(body, { ...target, name: "" })) : known.object;
