@@ -191,12 +191,20 @@ describe("controllers make it so", () => {
       spec: { any: "thing" },
     });
     expect((await scene.get("/apis/x.io/v1/widgets")).code).toBe(200);
+    const uid = memberAt(scene.cluster.get(place("x.io", "Widget", "w", null)), "metadata", "uid");
+    const owner = { apiVersion: "x.io/v1", kind: "Widget", name: "w", uid };
+    scene.cluster.create("test", configMap("child", { ownerReferences: [owner] }));
     scene.cluster.remove(where);
     await until(
       () => scene.cluster.get(where),
       (it) => it === null,
     );
     expect((await scene.get("/apis/x.io/v1/widgets")).code).toBe(404);
+    // What its instances owned goes with them, although nobody can look for them any more.
+    await until(
+      () => scene.cluster.get(place("", "ConfigMap", "child")),
+      (it) => it === null,
+    );
   });
 });
 

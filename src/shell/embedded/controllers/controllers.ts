@@ -70,7 +70,7 @@ function continueDeletion(cluster: Cluster, kind: ServedKind, object: JsonObject
 
 function afterDeletion(cluster: Cluster, kind: ServedKind, object: JsonObject): void {
   const uid = objectUid(object);
-  for (const it of dependentsOf(cluster, uid)) cluster.after(0, () => collectGarbage(cluster, it.kind, it.object));
+  for (const it of dependentsOf(cluster, uid)) cluster.after(0, () => collectGarbage(cluster, it.kind, it.object, uid));
   const namespace = objectNamespace(object);
   if (namespace !== null && isTerminating(cluster, namespace))
     cluster.after(0, () => emptyNamespace(cluster, namespace));

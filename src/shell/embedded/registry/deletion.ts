@@ -132,13 +132,19 @@ export function deleteUnconditionally(cluster: Cluster, kind: ServedKind, object
 /**
  * An object goes when no owner is left; one deleted in the foreground takes it along, an orphaning one lets go. Where
  * another owner stays, it forgets those that do not. What names an owner that cannot be looked up stays as it is, as with
- * Kubernetes' own collector.
+ * Kubernetes' own collector, unless that is known to be `gone`.
  */
-export function collectGarbage(cluster: Cluster, kind: ServedKind, object: JsonObject): void {
+export function collectGarbage(
+  cluster: Cluster,
+  kind: ServedKind,
+  object: JsonObject,
+  gone: string | null = null,
+): void {
   const live = cluster.store.get(kind, objectNamespace(object), objectName(object));
   if (live === null || memberAt(live, "metadata", "ownerReferences") === null) return;
   const references = listAt(live, "metadata", "ownerReferences");
-  if (references.some((it) => isBeyondLookUp(cluster, it, objectNamespace(live)))) return;
+  const sought = references.filter((it) => gone === null || memberAt(it, "uid") !== gone);
+  if (sought.some((it) => isBeyondLookUp(cluster, it, objectNamespace(live)))) return;
   const owners = presentOwners(cluster, live).filter(
     (it) => !listAt(it.object, "metadata", "finalizers").includes(foreground),
   );
