@@ -108,7 +108,8 @@ export async function attackSource(simulation: Simulation, how: SourceAttack): P
   const intruded = hub.pushSource(new Map([...files, [path, brokenText(path, "object")]]), head);
   const after = await compareForecast(simulation);
   hub.source = head;
-  if (before === null) return;
+  // Every commit lets placements in quarantine be looked at anew.
+  if (before === null || before.ledger.quarantines.size > 0) return;
   simulation.hit("intrusion");
   if (after === null) return simulation.complain("I-18", `an invalid ${how} keeps everything from being read`);
   const [was, is] = [
