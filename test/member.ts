@@ -148,10 +148,12 @@ export class Member {
   }
 
   /** The entry of the placement that hands an object over, if it is the object that stands there. */
-  private givenTo({ handOvers }: PlacementActions, key: ObjectKey): InventoryEntry | null {
+  private givenTo({ handOvers, placement }: PlacementActions, key: ObjectKey): InventoryEntry | null {
     const from = handOvers?.find((it) => it.key === key)?.from;
     const entry = from === undefined ? null : this.entryOf(from, key);
-    return entry?.uid != null && entry.uid === this.objects.get(key)?.uid ? entry : null;
+    const live = this.objects.get(key);
+    const isMarked = [from ?? placement, placement].some((it) => live?.mark?.label === markOf(it));
+    return isMarked && entry?.uid != null && entry.uid === live?.uid ? entry : null;
   }
 
   private entryOf(placement: PlacementKey, key: ObjectKey): InventoryEntry | null {

@@ -211,7 +211,8 @@ function removalsOf(
     const entry = carried.entries.get(key);
     if (entry === undefined) continue;
     const stay = stayOf(comparison, key);
-    if (stay === "taken") forget.push(key);
+    // What somebody took our mark off, or made anew, is not ours to hand over either.
+    if (stay === "taken" || (stay === "due" && isGone(comparison, key, entry))) forget.push(key);
     if (stay !== null || comparison.isHeld(key)) continue;
     if (isGone(comparison, key, entry)) forget.push(key);
     else if (isDue(comparison, key, entry)) remove.push(removalOf(comparison, key, entry));

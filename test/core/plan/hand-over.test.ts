@@ -242,6 +242,27 @@ test("of two that let go at once, the third one takes it from whom has it", () =
   ).toEqual([]);
 });
 
+test("what somebody took our mark off is theirs, and its next owner does with it as it may", () => {
+  const world = inPlace();
+  const before = uids(world);
+  for (const name of ["m1", "m2"]) {
+    const live = world.member(name).objects.get(config);
+    if (live !== undefined) live.mark = null;
+  }
+  world.commit(() => {
+    world.placements.delete("shop" as PlacementKey);
+    place(world, "web", ["ns=shop", "unavailable=2"]);
+  });
+  settle(world);
+  expect(uids(world)).toEqual(before);
+  expect([listing(world.member("m1")), [...world.head.placements.keys()]]).toEqual([["web"], ["web"]]);
+  const entry = world
+    .member("m1")
+    .inventory.placements.get("web" as PlacementKey)
+    ?.entries.get(config);
+  expect(entry?.adopted).toBe(true);
+});
+
 test("what was there before us goes along as that, and is let go by its next owner", () => {
   const world = new World();
   world.commit(() => {
