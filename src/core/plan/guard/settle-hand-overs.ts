@@ -1,13 +1,16 @@
 import type { Binding, HandOver, PendingRemoval } from "../../model/binding.ts";
+import type { Fate, ObjectFate } from "../../model/deletion.ts";
 import { revised, revisedMap, sameList } from "../../model/identity.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
+import { compareText } from "../../model/value.ts";
 import { targetsReached } from "../../trust/protected.ts";
 import { protectedCluster } from "../approval/former-names.ts";
 import type { PlanContext } from "../moves/context.ts";
 import { nextOwner } from "../moves/hand-over.ts";
-import { namespaceOf } from "./protection.ts";
+import type { Guarded, ProtectedMove } from "../moves/progress.ts";
+import { isApprovedBefore, namespaceOf, requestedContent } from "./protection.ts";
 
 /**
  * The placement with what leaves it as others want it now. What nobody wants any more goes: from then on it counts as a
@@ -25,15 +28,16 @@ const isAnyLeaving = remembered((bindings: PlacementRecord["bindings"]): boolean
   [...bindings.values()].some((it) => it.leaving.length > 0),
 );
 
-function handingOver(binding: Binding, { key }: PlacementRecord, context: PlanContext): Binding {
-  const owner = { cluster: binding.cluster, placement: key };
+function handingOver(binding: Binding, record: PlacementRecord, context: PlanContext): Binding {
+  const owner = { cluster: binding.cluster, placement: record.key };
+  const asked = endOf(record, binding, context);
   const leaving = binding.leaving.map((it): PendingRemoval => {
     const to = nextOwner(owner, objectKey(it.id), context, it.handOver?.to ?? null);
     if (to === (it.handOver?.to ?? null)) return it;
     const { handOver, ...plain } = it;
     if (to !== null) return { ...plain, handOver: { to, by: handOver?.by ?? null } };
-    // Nobody approved that it goes: it stays with who has it, until somebody wants it or takes it away with approval.
-    if (isProtected(binding, it, context)) return it;
+    // That it goes, nobody approved with what it was to become: it stays with who has it until somebody does.
+    if (isProtected(binding, it, context) && asked?.isGranted !== true) return it;
     return { ...plain, cause: context.world.intent.commit };
   });
   return sameList(leaving, binding.leaving) ? binding : { ...binding, leaving };
@@ -43,6 +47,46 @@ function handingOver(binding: Binding, { key }: PlacementRecord, context: PlanCo
 function isProtected({ cluster }: Binding, { id }: PendingRemoval, { consent, world, ledger }: PlanContext): boolean {
   if (consent.record === null) return world.trustAnchor !== null;
   return targetsReached(consent.record.trust, protectedCluster(cluster, ledger), [namespaceOf(id)]).length > 0;
+}
+
+/**
+ * What was said of a placement's moves, with what has to be approved since nobody takes any more what was to be handed over
+ * in protected places. Asked where nothing else of the placement is: that comes first, and may change what is there.
+ */
+export function askForEnds(record: PlacementRecord, before: Guarded, context: PlanContext): Guarded {
+  if (!isAnyLeaving(record.bindings)) return before;
+  const asked = new Map(before.asked);
+  for (const [cluster, binding] of record.bindings) {
+    const move = asked.has(cluster) ? null : endOf(record, binding, context);
+    if (move !== null) asked.set(cluster, move);
+  }
+  return asked.size === before.asked.size ? before : { ...before, asked };
+}
+
+/** What would become of all that nobody takes any more on one cluster; null where that is nothing, or not protected. */
+function endOf(record: PlacementRecord, binding: Binding, context: PlanContext): ProtectedMove | null {
+  const { cluster, leaving, removal, target } = binding;
+  const trust = context.consent.record?.trust ?? null;
+  if (trust === null || !leaving.some((it) => it.handOver !== undefined)) return null;
+  const owner = { cluster, placement: record.key };
+  const ended = leaving.filter(
+    ({ id, handOver }) => handOver !== undefined && nextOwner(owner, objectKey(id), context, handOver.to) === null,
+  );
+  const reached = targetsReached(
+    trust,
+    protectedCluster(cluster, context.ledger),
+    ended.map(({ id }) => namespaceOf(id)),
+  );
+  if (ended.length === 0 || reached.length === 0) return null;
+  const fateOf = ({ released }: PendingRemoval): Fate =>
+    released || removal?.propagation === "Abandon" ? "release" : "delete";
+  const leaves = ended
+    .map((it): ObjectFate => ({ object: it.id, fate: fateOf(it) }))
+    .sort((a, b) => compareText(objectKey(a.object), objectKey(b.object)));
+  const digest = removal !== null || target === null ? null : requestedContent(target);
+  const index = digest === null ? null : (target?.resourceIndex ?? null);
+  const wanted = { digest, leaves, others: [], index, targets: reached };
+  return { ...wanted, isGranted: isApprovedBefore(record, cluster, wanted, context) };
 }
 
 /** What somebody was to take, and nobody wants any more: it goes from now on. */

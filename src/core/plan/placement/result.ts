@@ -12,6 +12,7 @@ import { placementVerdicts } from "../../status/placement-conditions.ts";
 import type { ChangeRequestResult } from "../approval/change-request.ts";
 import { askForOthers } from "../guard/protected-others.ts";
 import { changeOf, isAnyAsked } from "../guard/protection.ts";
+import { askForEnds } from "../guard/settle-hand-overs.ts";
 import type { PlanContext } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
 import { type PlacementProgress, unmoved } from "../moves/progress.ts";
@@ -98,7 +99,8 @@ export function finished(
   const { key } = rollout.progress.record;
   const eviction = { plan: context, before, runs: runs ?? recordsOf(context.ledger, key) };
   const { progress, evictions } = carryOutEvictions(rollout.progress, eviction);
-  const guarded = askForOthers(progress.record, progress.guarded, context);
+  const { record } = progress;
+  const guarded = askForEnds(record, askForOthers(record, progress.guarded, context), context);
   const asked = changeOf(progress.record, guarded, context);
   const judged = { ...rollout, progress: { ...progress, guarded } };
   return { ...concluded(before, judged, asked, context), runs, evictions };
