@@ -106,7 +106,7 @@ describe("in a repository of somebody else, a lock", () => {
       fix: `make sure that no git is at work in that repository, then remove ${name} and try again`,
     });
     expect(existsSync(name) && existsSync(`${path()}/HEAD.lock`)).toBe(true);
-  }, 20_000);
+  });
 
   test.each([
     ["error: could not lock config file /srv/fleet/config: File exists", "/srv/fleet/config.lock"],

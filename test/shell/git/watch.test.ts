@@ -30,7 +30,7 @@ describe.each(["hub.git", "hub"])("watching %s", (name) => {
 
   const changeAfter = async (act: () => unknown): Promise<void> => {
     const told = new Promise<void>((resolve, reject) => {
-      const deadline = setTimeout(() => reject(new Error(`nothing was told of ${act}`)), 5000);
+      const deadline = setTimeout(() => reject(new Error(`nothing was told of ${act}`)), 120_000);
       wake = () => {
         clearTimeout(deadline);
         resolve();
