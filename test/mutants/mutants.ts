@@ -212,8 +212,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "acts on members for a placement in quarantine",
     file: "src/core/plan/actions.ts",
-    find: "if (ledger.quarantines.has(key) || isIdle(record, input)) continue;",
-    replace: "if (isIdle(record, input)) continue;",
+    find: "if (ledger.quarantines.has(key) || isIdle(record, context)) continue;",
+    replace: "if (isIdle(record, context)) continue;",
     caughtBy: stories,
   },
   {
