@@ -158,7 +158,11 @@ function mendedPolicy(placement: Extract<Document, { kind: "placement" }>, said:
   const members = [...said.values()].flatMap((it) => (it.kind === "cluster" ? [it.name] : []));
   if (policy.startsWith("PickN ") && isExternal(placement))
     return `PickN ${Math.min(Number(/\d+/.exec(policy)?.[0]), members.length)}`;
-  if (!policy.startsWith("PickFixed ")) return policy.replace(/^(PickN \d+) .*/, "$1");
+  if (!policy.startsWith("PickFixed ")) {
+    const [kind = "", ...rest] = policy.split(" ");
+    const kept = rest.filter((it) => /^(?:\d+|sort:.*|spread:.*:any|.*=.*)$/.test(it));
+    return [kind, ...(kind === "PickN" ? kept.filter((it) => !it.includes("=")) : kept)].join(" ");
+  }
   const named = policy
     .slice("PickFixed ".length)
     .split(",")

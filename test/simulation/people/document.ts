@@ -8,9 +8,12 @@ import { type RolloutDocument, rolloutObject, rolloutPath } from "./rollout-docu
 export type Document =
   /** An object whose whole content is one word: `ConfigMap shop/config`. A Deployment's image tells its fate too. */
   | { readonly kind: "manifest"; readonly object: string; readonly value: string }
-  /** `PickAll`, `PickAll env=prod`, `PickN 2`, `PickFixed m1,m2`; options as in {@link optionsOf}. */
+  /**
+   * `PickAll`, `PickAll env=prod`, `PickN 2`, `PickFixed m1,m2`, and then `need:np:3` of a property, `sort:np` by it,
+   * `spread:r` over a label, `spread:r:any` without refusing; options as in {@link optionsOf}.
+   */
   | { readonly kind: "placement"; readonly name: string; readonly policy: string; readonly options: string }
-  /** `env=dev taint:gpu` */
+  /** `env=dev r=a np:4 taint:gpu`: labels, the property, taints. */
   | { readonly kind: "cluster"; readonly name: string; readonly words: string }
   /** Adds one word to a namespace and all that is in it, or takes them away (`delete`), on clusters with a label. */
   | {
@@ -221,6 +224,18 @@ export function hasLabels(words: string, asked: string): boolean {
   return Object.entries(labelsOf(asked)).every(([key, value]) => labels[key] === value);
 }
 
+/** The property of a cluster. */
+export const propertyIn = (words: string): number | null => {
+  const [, value] = /(?:^| )np:(\d+)(?: |$)/.exec(words) ?? [];
+  return value === undefined ? null : Number(value);
+};
+
+/** Whether a cluster's property is what a policy needs. */
+export function hasProperty(words: string, asked: string): boolean {
+  const [, least] = /(?:^| )need:np:(\d+)(?: |$)/.exec(asked) ?? [];
+  return least === undefined || (propertyIn(words) ?? -1) >= Number(least);
+}
+
 /** Keys of taints among words. */
 export const taintsOf = (words: string): readonly string[] =>
   words
@@ -271,22 +286,53 @@ function policyOf(words: string): JsonObject {
   const [kind = "", ...rest] = words.split(" ");
   if (kind === "PickFixed") return { placementType: kind, clusterNames: (rest[0] ?? "").split(",") };
   const matchLabels = labelsOf(rest.join(" "));
-  const terms = Object.keys(matchLabels).length === 0 ? [] : [{ labelSelector: { matchLabels } }];
+  const hasLabel = Object.keys(matchLabels).length > 0;
+  const needs = rest
+    .filter((it) => it.startsWith("need:"))
+    .map((it) => it.split(":"))
+    .map(([, name = "", value = ""]) => ({ name, operator: "Ge", values: [value] }));
+  const term = {
+    ...(hasLabel ? { labelSelector: { matchLabels } } : {}),
+    ...(needs.length > 0 ? { propertySelector: { matchExpressions: needs } } : {}),
+  };
+  const terms = Object.keys(term).length === 0 ? [] : [term];
+  const preferred = rest
+    .filter((it) => it.startsWith("sort:"))
+    .map((it) => ({ weight: 20, preference: { propertySorter: { name: it.slice(5), sortOrder: "Descending" } } }));
+  const topologySpreadConstraints = rest
+    .filter((it) => it.startsWith("spread:"))
+    .map((it) => it.split(":"))
+    .map(([, topologyKey = "", any]) => ({
+      topologyKey,
+      whenUnsatisfiable: any === undefined ? "DoNotSchedule" : "ScheduleAnyway",
+    }));
   const required = { requiredDuringSchedulingIgnoredDuringExecution: { clusterSelectorTerms: terms } };
   return {
     placementType: kind,
     ...(kind === "PickN" ? { numberOfClusters: Number(rest[0]) } : {}),
-    ...(terms.length === 0 ? {} : { affinity: { clusterAffinity: required } }),
+    ...(terms.length + preferred.length === 0
+      ? {}
+      : {
+          affinity: {
+            clusterAffinity: {
+              ...(terms.length === 0 ? {} : required),
+              ...(preferred.length === 0 ? {} : { preferredDuringSchedulingIgnoredDuringExecution: preferred }),
+            },
+          },
+        }),
+    ...(topologySpreadConstraints.length === 0 ? {} : { topologySpreadConstraints }),
   };
 }
 
 function clusterOf({ name, words }: Extract<Document, { kind: "cluster" }>): JsonObject {
   const taints = taintsOf(words).map((key) => ({ key, value: "true", effect: "NoSchedule" }));
+  const property = propertyIn(words);
   return {
     apiVersion: clusterGroup,
     kind: "MemberCluster",
     metadata: { name, labels: labelsOf(words) },
     spec: { identity: { kind: "ServiceAccount", name, namespace: "fleet-system" }, taints },
+    ...(property === null ? {} : { status: { properties: { np: { value: String(property) } } } }),
   };
 }
 

@@ -123,7 +123,8 @@ class Author {
 
   #labels(): string {
     const order = this.#runs === null ? "" : ` order=${this.#dice.below(4)}`;
-    return this.#dice.pick(["env=dev", "env=dev", "env=prod"]) + order;
+    const place = this.#dice.pick([" r=a", " r=b", " r=b", ""]) + this.#dice.pick([" np:2", " np:4", ""]);
+    return this.#dice.pick(["env=dev", "env=dev", "env=prod"]) + order + place;
   }
 
   #guards(): void {
@@ -136,9 +137,13 @@ class Author {
 
   #placed(name: string, extras: readonly string[]): Step {
     const { pick, below, shuffled } = this.#dice;
+    const isSpecial = this.#chance(20);
     const policy = {
-      PickAll: () => pick(["PickAll", "PickAll", "PickAll env=dev"]),
-      PickN: () => pick([`PickN ${below(4)}`, `PickN ${1 + below(2)} env=dev`]),
+      PickAll: () => (isSpecial ? "PickAll need:np:3" : pick(["PickAll", "PickAll", "PickAll env=dev"])),
+      PickN: () =>
+        isSpecial
+          ? `PickN ${1 + below(3)} ${pick(["spread:r", "spread:r:any sort:np", "need:np:2 sort:np", "spread:r need:np:2"])}`
+          : pick([`PickN ${below(4)}`, `PickN ${1 + below(2)} env=dev`]),
       PickFixed: () => `PickFixed ${shuffled(this.#members).slice(0, 2).join(",")}`,
     }[this.#types[name] ?? "PickAll"]();
     const spaces = name === "web" ? pick(["web,extra", "web,extra", "web"]) : pick(["shop", "shop", "shop,extra"]);

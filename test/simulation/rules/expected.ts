@@ -1,7 +1,17 @@
 import { type JsonObject, memberAt, textOf } from "../../../src/core/model/json.ts";
 import type { Ledger } from "../../../src/core/model/ledger.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
-import { type Document, hasLabels, identityOf, namespacesOf, pathOf, taintsOf, wordIn } from "../people/document.ts";
+import {
+  type Document,
+  hasLabels,
+  hasProperty,
+  identityOf,
+  labelsOf,
+  namespacesOf,
+  pathOf,
+  taintsOf,
+  wordIn,
+} from "../people/document.ts";
 import type { Draft } from "../people/people.ts";
 import type { Simulation } from "../simulation.ts";
 import { entriesAt, keyOf, objectsAt, type Seen } from "../world/observed-objects.ts";
@@ -69,16 +79,33 @@ function* pickedWrongly(placement: Placement, said: Draft, ledger: Ledger): Gene
   const named = kind === "PickFixed" ? (rest[0] ?? "").split(",") : null;
   const wanted = eligible.filter((it) => named === null || named.includes(it));
   // Relabelling moves nothing that is placed: what was picked once may stay.
-  const isTooFew = picked.length < Math.min(limit, wanted.length);
+  const isTooFew = picked.length < Math.min(limit, wanted.length) && !isSpreadOut(picked, wanted, policy, said);
   const isTooMany = picked.length > limit || (named !== null && picked.some((it) => !named.includes(it)));
   const isMissing = limit === Infinity && wanted.some((it) => !picked.includes(it));
   if (isTooFew || isTooMany || isMissing)
     yield `${name} is on ${picked.join(", ") || "nothing"}, and asks for ${policy} of ${eligible.join(", ")}`;
 }
 
+/** Whether a spread keeps every other cluster away: one more in its domain would be two more than somewhere else. */
+function isSpreadOut(picked: readonly string[], wanted: readonly string[], policy: string, said: Draft): boolean {
+  if (!/ spread:r(?: |$)/.test(policy)) return false;
+  const domainOf = (name: string): string | undefined => {
+    const document = said.get(pathOf({ kind: "cluster", name, words: "" }));
+    return document?.kind === "cluster" ? labelsOf(document.words)["r"] : undefined;
+  };
+  const counts = new Map(
+    [...wanted, ...picked].flatMap((it) => (domainOf(it) === undefined ? [] : [[domainOf(it), 0]])),
+  );
+  for (const it of picked)
+    if (domainOf(it) !== undefined) counts.set(domainOf(it), (counts.get(domainOf(it)) ?? 0) + 1);
+  const fewest = Math.min(...counts.values());
+  const left = wanted.filter((it) => !picked.includes(it));
+  return left.every((it) => domainOf(it) !== undefined && (counts.get(domainOf(it)) ?? 0) > fewest);
+}
+
 /** Whether a cluster has the labels that words ask for; of a taint nobody speaks here. */
 const suits = ({ words }: Extract<Document, { kind: "cluster" }>, asked: string): boolean =>
-  taintsOf(words).length === 0 && hasLabels(words, asked);
+  taintsOf(words).length === 0 && hasLabels(words, asked) && hasProperty(words, asked);
 
 const pickedBy = (placement: string, ledger: Ledger): readonly string[] =>
   [...(ledger.placements.get(placement as PlacementKey)?.bindings.values() ?? [])]

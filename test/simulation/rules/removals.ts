@@ -1,7 +1,7 @@
 import type { Binding, PendingRemoval } from "../../../src/core/model/binding.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Judge } from "../judge.ts";
-import { type Document, hasLabels, isExternal, namespacesOf, taintsOf } from "../people/document.ts";
+import { type Document, hasLabels, hasProperty, isExternal, namespacesOf, taintsOf } from "../people/document.ts";
 import type { Draft } from "../people/people.ts";
 import { bindingsOf, type StateCommit } from "../state-commit.ts";
 import { keyOf } from "../world/observed-objects.ts";
@@ -86,5 +86,6 @@ export function picks({ policy }: Placement, cluster: string, said: Draft): bool
   const member = said.get(`clusters/${cluster}.yaml`);
   if (member?.kind !== "cluster" || taintsOf(member.words).length > 0) return false;
   if (kind === "PickFixed") return (rest[0] ?? "").split(",").includes(cluster);
-  return kind === "PickAll" && hasLabels(member.words, rest.join(" "));
+  const asked = rest.join(" ");
+  return kind === "PickAll" && hasLabels(member.words, asked) && hasProperty(member.words, asked);
 }
