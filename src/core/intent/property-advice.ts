@@ -1,5 +1,6 @@
 import type { MemberCluster } from "../model/fleet.ts";
 import type { Intent } from "../model/intent.ts";
+import { remembered } from "../model/memo.ts";
 import type { Placement } from "../model/placement.ts";
 import { quantityOf } from "../model/quantity.ts";
 import { nameList } from "../model/value.ts";
@@ -19,7 +20,6 @@ export function propertyAdvice(
   { clusters }: Pick<Intent, "clusters">,
 ): FieldProblems {
   if (policy.kind === "PickFixed" || clusters.size === 0) return [];
-  const known = new Map([...clusters.values()].map((it) => [it.name, valuesOf(it)]));
   const required = policy.required.flatMap(({ properties }, term) =>
     properties.map(({ name }, at) => ({
       name,
@@ -30,10 +30,15 @@ export function propertyAdvice(
   const sorters = preferred.flatMap(({ preference: { sorter } }, term) =>
     sorter === null ? [] : [{ name: sorter.name, at: [...preferredAt, term, "preference", "propertySorter", "name"] }],
   );
-  return [...required, ...sorters].flatMap(({ name, at }) => adviceOf(name, at, known));
+  return [...required, ...sorters].flatMap(({ name, at }) => adviceOf(name, at, knownValues(clusters)));
 }
 
 type KnownValues = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** Collected once, and only where a policy names a property: every placement asks. */
+const knownValues = remembered(
+  (clusters: Intent["clusters"]): KnownValues => new Map([...clusters.values()].map((it) => [it.name, valuesOf(it)])),
+);
 
 function adviceOf(name: string, at: JsonPath, known: KnownValues): FieldProblems {
   const having = [...known].filter(([, values]) => values.has(name));
