@@ -83,11 +83,12 @@ export function guardDeletions(
     isReleased: releaseIndex(after),
     isProtected: protectedOthers(context),
     isApproved: approvedOthers(after, context),
-    isRemovalCancelled: (cluster, placement) => {
-      const was = context.world.ledger.placements.get(placement)?.bindings.get(cluster)?.removal ?? null;
+    leftBy: (cluster, placement, key) => {
+      const was = context.world.ledger.placements.get(placement)?.bindings.get(cluster);
       // What was called off and evicted in the same pass leaves by another removal.
       const now = after.placements.get(placement)?.bindings.get(cluster)?.removal;
-      return was !== null && now?.sequence !== was.sequence;
+      if (was?.removal == null || now?.sequence === was.removal.sequence) return null;
+      return causesOf(was.leaving).get(key) === was.removal.cause ? "removal" : "edit";
     },
   });
 }
@@ -194,6 +195,10 @@ const releaseIndex =
     releasedBy(placements.get(placement)?.bindings.get(cluster)?.leaving ?? none).has(key);
 
 const none: readonly never[] = [];
+
+const causesOf = remembered(
+  (leaving: Binding["leaving"]) => new Map(leaving.map((it) => [objectKey(it.id), it.cause] as const)),
+);
 
 const releasedBy = remembered(
   (leaving: Binding["leaving"]): ReadonlySet<ObjectKey> =>

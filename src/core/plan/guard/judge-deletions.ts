@@ -7,7 +7,7 @@ import {
 } from "../../model/deletion.ts";
 import type { DeletionBounds } from "../../model/fleet.ts";
 import { sameMap } from "../../model/identity.ts";
-import { kindKey, type ObjectId, objectKey } from "../../model/manifest.ts";
+import { kindKey, type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../../model/value.ts";
 
 import { plainId } from "../moves/begin.ts";
@@ -41,8 +41,11 @@ export interface GuardInput extends ConfirmationInput {
   readonly isLeaving: ObjectLookup;
   /** Whether it is released where it leaves, unless somebody confirms that it goes with objects of others. */
   readonly isReleased: ObjectLookup;
-  /** Whether this pass cancelled the removal of a placement: what is still deleted there needs a new confirmation. */
-  readonly isRemovalCancelled: (cluster: ClusterName, placement: PlacementKey) => boolean;
+  /**
+   * Where this pass cancelled the removal of the placement: whether the object was leaving by that removal or by an earlier
+   * edit. What is still deleted there needs a new confirmation. Null where nothing was cancelled.
+   */
+  readonly leftBy: (cluster: ClusterName, placement: PlacementKey, key: ObjectKey) => "removal" | "edit" | null;
   /** Whether what goes along belongs to a protected place: then nobody can confirm it by a file. */
   readonly isProtected: ProtectionLookup;
 }
@@ -197,19 +200,24 @@ function groupsOf(planned: readonly ObjectOnCluster[]): readonly DeletionGroup[]
 
 /** Held sets without what is no longer to go, and what is asked about anew. `before.held` itself when nothing changed. */
 function stillHeld(input: GuardInput): readonly HeldDeletion[] {
-  const { before, isLeaving, isReleased, isRemovalCancelled, isProtected, occupied, planned } = input;
+  const { before, isLeaving, isReleased, leftBy, isProtected, occupied, planned } = input;
   if (before.held.length === 0) return before.held;
   const isCounted = objectsIn(
     planned.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
   );
   const renewed = outdated(before.held, occupied);
+  // Released with its removal, an object that holds others' is counted nowhere, and asked about anew all the same.
+  const isAskedAnew = (held: HeldDeletion, ...[cluster, placement, key]: Parameters<ObjectLookup>): boolean => {
+    const by = leftBy(cluster, placement, key);
+    return by !== null && (isCounted(cluster, placement, key) || (by === "removal" && takesOthersAlong(held)));
+  };
   const next = before.held.flatMap((held): HeldDeletion[] => {
     // Once something is protected, or not any more, others are asked about it.
     const isMisjudged = !held.confirmed && held.others.some((it) => isProtected(it) !== (held.because === "protected"));
     const stays: ObjectLookup = (cluster, placement, key) =>
       isLeaving(cluster, placement, key) &&
       (takesOthersAlong(held) || !isReleased(cluster, placement, key)) &&
-      !(isRemovalCancelled(cluster, placement) && isCounted(cluster, placement, key)) &&
+      !isAskedAnew(held, cluster, placement, key) &&
       !(takesOthersAlong(held) && (renewed(cluster, placement, key) || isMisjudged));
     const groups = held.groups.flatMap((group): DeletionGroup[] => remaining(group, stays));
     if (groups.length === 0) return [];

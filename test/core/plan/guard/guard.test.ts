@@ -61,7 +61,7 @@ const input = (more: Partial<GuardInput>): GuardInput => ({
   ledgerBefore: groundsAt(1),
   isLeaving: () => true,
   isReleased: () => false,
-  isRemovalCancelled: () => false,
+  leftBy: () => null,
   isProtected: () => false,
   isApproved: () => false,
   ...more,
@@ -268,7 +268,7 @@ describe("confirmations", () => {
     const back = input({
       before: free,
       confirmations: confirmed,
-      isRemovalCancelled: () => true,
+      leftBy: () => "removal",
       ledgerBefore: groundsAt(2),
     });
     const again = judgeDeletions({ ...back, planned: go });
