@@ -378,6 +378,27 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
   },
   {
+    breaks: "never takes what a placement left behind that is gone from the member",
+    file: "src/core/apply/takeover.ts",
+    find: "return !isLater && label",
+    replace: "return !isLater && epoch > ourEpoch && label",
+    caughtBy: stories,
+  },
+  {
+    breaks: "takes objects from placements on the member where its inventory was lost",
+    file: "src/core/apply/takeover.ts",
+    find: "!bound.some((it) => markOf(it) === label)",
+    replace: "bound.length >= 0",
+    caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
+  },
+  {
+    breaks: "forgets placements of a member whose objects have to stay theirs",
+    file: "src/core/plan/actions.ts",
+    find: "it.bindings.has(cluster) ? it.key : []",
+    replace: "it.bindings.get(cluster)?.removal === null ? it.key : []",
+    caughtBy: "check",
+  },
+  {
     breaks: "takes over what whenToTakeOver: Never protects",
     file: "src/core/apply/takeover.ts",
     find: 'if (whenToTakeOver === "Never")',

@@ -13,7 +13,7 @@ interface Write {
 }
 
 /** Our mark, read from an object. The label value identifies the placement: see {@link markOf}. */
-interface Mark {
+export interface Mark {
   /** Empty when the label is missing. */
   readonly label: string;
   readonly fleet: string;

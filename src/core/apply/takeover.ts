@@ -4,7 +4,7 @@ import type { Manifest, ObjectKey } from "../model/manifest.ts";
 import type { ClusterActions, PlacementActions } from "../model/plan.ts";
 import type { PlacementKey, Sequence } from "../model/value.ts";
 import type { Failure } from "./failure.ts";
-import { isWriteOf, markOf, readMark } from "./mark.ts";
+import { isWriteOf, type Mark, markOf, readMark } from "./mark.ts";
 
 /** How an object that is to be written is to be gone about. */
 export type TakeoverDecision =
@@ -17,7 +17,7 @@ export type TakeoverDecision =
   | { readonly kind: "leave"; readonly failure: Failure };
 
 /** Everything that decides whether an object may be taken, besides the object itself. */
-interface Claimant extends Pick<ClusterActions, "fleet" | "epoch"> {
+interface Claimant extends Pick<ClusterActions, "fleet" | "epoch" | "bound"> {
   readonly action: PlacementActions;
   readonly entry: InventoryEntry | null;
   /** Another placement of this fleet that has the object here, or is about to. */
@@ -54,7 +54,7 @@ export function decideTakeover(found: ObjectFound, claimant: Claimant): Takeover
   if (whenToTakeOver === "Never") return leave("NotTakenOver", "it existed before, and whenToTakeOver is Never");
   const mark = readMark(live);
   if (mark !== null && mark.fleet !== fleet) return leave("FailedToTakeOver", "another Flotilla fleet manages it");
-  const owner = rival ?? (mark !== null && mark.label !== markOf(action.placement) ? mark.label : null);
+  const owner = rival ?? (mark !== null && !isLeftBehind(mark, claimant) ? mark.label : null);
   if (owner !== null) return leave("FailedToTakeOver", `placement ${owner} owns it`);
   const owners = memberAt(live, "metadata", "ownerReferences");
   if (Array.isArray(owners) && owners.length > 0 && !allowCoOwnership) {
@@ -106,6 +106,19 @@ function isLater(live: Manifest, { fleet, epoch, action }: Claimant): boolean {
   const mark = readMark(live);
   if (mark === null || mark.fleet !== fleet || mark.label !== markOf(action.placement)) return false;
   return mark.epoch > epoch || (mark.epoch === epoch && mark.sequence > action.sequence);
+}
+
+/**
+ * Whether the placement that a mark names has no say here any more: its cluster left the fleet with the object, came back
+ * without it, and lost the inventory. What a later decision wrote, ours does not know of.
+ */
+function isLeftBehind(
+  { label, epoch, sequence }: Mark,
+  { action, bound, epoch: ourEpoch }: Pick<Claimant, "action" | "bound" | "epoch">,
+): boolean {
+  if (label === markOf(action.placement)) return true;
+  const isLater = epoch > ourEpoch || (epoch === ourEpoch && sequence > action.sequence);
+  return !isLater && label !== "" && !bound.some((it) => markOf(it) === label);
 }
 
 /** Our own, although the inventory has no uid for it: a claim that was carried out, and whose result was lost. */

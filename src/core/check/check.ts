@@ -56,7 +56,7 @@ function* writesOnlyWhereItMay({ actions, ledger }: Plan, { intent, observed }: 
   const uids = actions.map((it) => it.clusterUid);
   if (new Set(uids).size < uids.length)
     yield defect("ClusterNotUnique", { kind: "ledger" }, "writes to one cluster under two names");
-  for (const { cluster, clusterUid } of actions) {
+  for (const { cluster, clusterUid, bound } of actions) {
     const seen = observed.get(cluster);
     const subject = { kind: "cluster", cluster } as const;
     if (!intent.clusters.has(cluster))
@@ -65,6 +65,14 @@ function* writesOnlyWhereItMay({ actions, ledger }: Plan, { intent, observed }: 
       yield defect("ClusterNotReached", subject, `writes to ${cluster}, which did not answer`);
     else if (ledger.clusters.get(cluster)?.kubeSystemUid !== seen.clusterUid || seen.clusterUid !== clusterUid)
       yield defect("ClusterUidMismatch", subject, `writes to ${cluster}, which is not the cluster that joined`);
+    const named = new Set(bound);
+    for (const { key: placement, bindings } of ledger.placements.values())
+      if (bindings.has(cluster) && !named.has(placement))
+        yield defect(
+          "BoundPlacementMissing",
+          { kind: "binding", placement, cluster },
+          `takes what ${placement} has on ${cluster} for left behind`,
+        );
   }
 }
 

@@ -57,7 +57,8 @@ type ActionDefectCode =
   | "ObjectStillPresent"
   | "AbandonedObjectDeleted"
   | "RecoveryUndecided"
-  | "RecoveryIncomplete";
+  | "RecoveryIncomplete"
+  | "BoundPlacementMissing";
 
 /** What it writes into the ledger. */
 export type LedgerDefectCode =

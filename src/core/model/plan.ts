@@ -82,6 +82,8 @@ export interface ClusterActions {
   readonly fleet: string;
   readonly epoch: Epoch;
   readonly placements: readonly PlacementActions[];
+  /** All placements with a binding here: what bears the mark of another one was left behind (`apply/README.md#takeover`). */
+  readonly bound: readonly PlacementKey[];
 }
 
 /** What one placement changes on one member. A placement that changes nothing there has no entry. */

@@ -41,8 +41,13 @@ export function actionsFor(
       fleet: ledger.fleet,
       epoch: ledger.epoch,
       placements,
+      bound: boundOn(cluster, ledger),
     }));
 }
+
+/** Whatever becomes of a binding, its placement has a say in the member until the binding is gone. */
+const boundOn = (cluster: ClusterName, { placements }: Ledger): ClusterActions["bound"] =>
+  [...placements.values()].flatMap((it) => (it.bindings.has(cluster) ? it.key : []));
 
 /** What this plan brings, by cluster. */
 type Fresh = ReadonlyMap<ClusterName, RenderedTarget["manifests"]>;

@@ -64,6 +64,7 @@ function isCaught(world: World, key: ObjectKey, how: ObjectRemoval["how"] = "del
           recover: [],
         },
       ],
+      bound: [shop],
     },
   ];
   return check({ ...sound, actions }, seen).some((it) => it.code === "WantedObjectRemoved");

@@ -155,12 +155,18 @@ export function doing({
   };
 }
 
-export const actionsOf = (clusterUid: string, placements: readonly Doing[], fleet = "test-fleet"): ClusterActions => ({
+export const actionsOf = (
+  clusterUid: string,
+  placements: readonly Doing[],
+  fleet = "test-fleet",
+  bound: readonly string[] = [],
+): ClusterActions => ({
   cluster: "m1" as ClusterName,
   clusterUid,
   fleet,
   epoch: 1 as Epoch,
   placements: placements.map(doing),
+  bound: [...new Set([...placements.map((it) => it.placement), ...bound])] as PlacementKey[],
 });
 
 export const entriesOf = (seen: Reached, placement: string): ReadonlyMap<ObjectKey, InventoryEntry> =>

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { canonicalJson, type JsonObject } from "../../../src/core/model/json.ts";
+import { readInventory, writeInventory } from "../../../src/shell/kube/inventory/inventory.ts";
 import {
+  actionsOf,
   bodyOf,
   configMap,
   core,
@@ -118,6 +120,32 @@ export function takeoverCases(stage: () => Stage): void {
     const strategy = { allowCoOwnership: true };
     const second = await stage().act({ placement: "other", sequence: 2, strategy, apply: [owned] });
     expect(second).toEqual(receipt({ configured: 1 }));
+  });
+
+  it("takes what a placement without a binding there left behind, unless the inventory or a later decision has it", async () => {
+    const left = configMap("left/a", { a: "1" });
+    await stage().act({ placement: "left", sequence: 5, apply: [namespace("left"), left] });
+    const take = async (sequence: number, ...bound: readonly string[]): Promise<unknown> => {
+      const { fleet, admin, uid } = stage();
+      const taker = { placement: "taker", sequence, apply: [left] };
+      await fleet.act(admin, actionsOf(uid, [taker], "test-fleet", bound));
+      const { adopted, outcome } = entriesOf(await stage().see(), "taker").get(rendered(left).key) ?? {};
+      return { adopted, outcome };
+    };
+    const owned = { adopted: false, outcome: { code: "FailedToTakeOver", message: "placement left owns it" } };
+    expect(await take(6), "listed by the inventory").toMatchObject(owned);
+
+    const stored = await readInventory(stage().client);
+    if (stored.kind === "refused") throw new Error(stored.message);
+    const placements = new Map([...stored.inventory.placements].filter(([it]) => it !== "left" && it !== "taker"));
+    await writeInventory(stage().client, stored, { ...stored.inventory, placements });
+    expect(await take(7, "left"), "of a placement with a binding").toMatchObject(owned);
+    const older = await stage().fleet.act(
+      stage().admin,
+      actionsOf(stage().uid, [{ placement: "suspended", sequence: 4, apply: [left] }]),
+    );
+    expect(older, "written by a later decision").toEqual(receipt({ failed: 1 }));
+    expect(await take(8), "left behind").toEqual({ adopted: true, outcome: { kind: "applied" } });
   });
 
   it("takes over nothing that is being deleted, and creates its own once it is gone (I-14)", async () => {
