@@ -247,8 +247,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "takes what an eviction changed of a placement at rest for observed",
     file: "src/core/plan/incremental.ts",
-    find: "if (result.begun.length > 0) return;",
-    replace: "if (result.begun.length > 1_000_000) return;",
+    find: "|| result.begun.length > 0) return result;",
+    replace: ") return result;",
     caughtBy: ["test/core/plan/incremental.test.ts"],
   },
   {
@@ -289,14 +289,14 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "takes along what others put into a namespace after it was confirmed",
     file: "src/shell/kube/apply/remove-objects.ts",
-    find: "return isCovered(contents.others, departure.cascadesTo) ? null",
-    replace: "return departure.cascadesTo.length > 0 ? null",
+    find: "return isCovered(contents.others, item.cascadesTo) ? null",
+    replace: "return item.cascadesTo.length > 0 ? null",
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
   },
   {
     breaks: "takes along what others put into a namespace, in a world in which they do",
     file: "src/shell/kube/apply/remove-objects.ts",
-    find: "return isCovered(contents.others, departure.cascadesTo) ? null",
+    find: "return isCovered(contents.others, item.cascadesTo) ? null",
     replace: 'return contents.kind === "holds" ? null',
     caughtBy: stories,
   },

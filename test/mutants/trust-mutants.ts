@@ -264,8 +264,8 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "does not hear who says no",
     file: "src/core/trust/count.ts",
-    find: 'voices.find((it) => it.decision === "Reject")',
-    replace: 'voices.find((it) => it.decision === "Reject" && it.file.path === "")',
+    find: 'counting.find((it) => it.decision === "Reject")',
+    replace: 'counting.find((it) => it.decision === "Reject" && it.file.path === "")',
     caughtBy: "check",
   },
   {
