@@ -75,6 +75,21 @@ export interface HandedOver {
 }
 
 /**
+ * What is known of an object that is handed over. Where the new owner has written it already, by a claim of its own, its own
+ * entry says whether it was there before us: the one before may have lost its inventory, and list it as possibly adopted.
+ */
+export function withOwnEntry(
+  given: HandedOver | null,
+  found: ObjectFound,
+  claimant: Pick<Claimant, "fleet" | "action" | "entry">,
+): HandedOver | null {
+  const { entry: own } = claimant;
+  if (given === null || own === null || found.kind !== "present" || !isClaimed(found.live, claimant)) return given;
+  const uid = textOf(memberAt(found.live, "metadata", "uid"));
+  return own.uid === null || own.uid === uid ? { ...given, entry: own } : given;
+}
+
+/**
  * Decides about one object that another placement of ours hands over: it is ours already, so `whenToTakeOver` and
  * `allowCoOwnership` have no say (`plan/README.md#d-9`). Null where it is not what that one had: then it is decided about like
  * any other object.
@@ -122,7 +137,7 @@ function isLeftBehind(
 }
 
 /** Our own, although the inventory has no uid for it: a claim that was carried out, and whose result was lost. */
-function isClaimed(live: Manifest, { fleet, action, entry }: Claimant): boolean {
+function isClaimed(live: Manifest, { fleet, action, entry }: Pick<Claimant, "fleet" | "action" | "entry">): boolean {
   const mark = readMark(live);
   if (mark === null || mark.fleet !== fleet || mark.label !== markOf(action.placement)) return false;
   return mark.sequence === action.sequence || (entry !== null && isWriteOf(mark, entry, action.sequence));

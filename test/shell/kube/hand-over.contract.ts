@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
+import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
 import { type JsonObject, memberAt, textOf } from "../../../src/core/model/json.ts";
-import type { PlacementKey } from "../../../src/core/model/value.ts";
+import type { PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 import { readInventory, type StoredInventory, writeInventory } from "../../../src/shell/kube/inventory/inventory.ts";
 import {
   bodyOf,
@@ -106,6 +107,40 @@ export function handOverCases(stage: () => Stage): void {
     expect(outcomesOf(seen, next)).toEqual(["ConfigMap halfway/a: applied"]);
     expect(uidOf(await live("halfway/a"))).toBe(uid);
   });
+
+  it.each([
+    ["has the result of", "made", {}],
+    ["only has the claim of", "tried", { uid: null, fingerprint: null, outcome: { kind: "claimed" } }],
+  ] as const)(
+    "knows that it made what the one before only looks for, where it %s its write",
+    async (_, space, known) => {
+      const all = [namespace(space), configMap(`${space}/a`, { a: "1" })];
+      const next = `${space}-next` as PlacementKey;
+      const old = `${space}-old` as PlacementKey;
+      const moved = { placement: next, sequence: 2, apply: all, from: [old, 1] as const };
+      await stage().act(moved);
+      const now = await stored();
+      const part = now.inventory.placements.get(next);
+      if (part === undefined) throw new Error("nothing was written");
+      const lost = {
+        uid: null,
+        adopted: true,
+        sequence: 0 as Sequence,
+        fingerprint: null,
+        outcome: { kind: "claimed" },
+      } as const;
+      const withEntries = (change: Partial<InventoryEntry>) => ({
+        ...part,
+        entries: new Map([...part.entries].map(([key, it]) => [key, { ...it, ...change }] as const)),
+      });
+      const placements = new Map([...now.inventory.placements, [next, withEntries(known)], [old, withEntries(lost)]]);
+      expect((await writeInventory(stage().client, now, { ...now.inventory, placements })).kind).toBe("written");
+      await stage().act(moved);
+      const seen = await stage().see();
+      expect(outcomesOf(seen, old)).toEqual([]);
+      expect([...entriesOf(seen, next).values()].map((it) => it.adopted)).toEqual([false, false]);
+    },
+  );
 
   it("does not take what a later decision of the one before has written", async () => {
     const { old, next } = await settled("later");

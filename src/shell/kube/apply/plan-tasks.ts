@@ -6,6 +6,7 @@ import {
   type HandedOver,
   otherOwners,
   type TakeoverDecision,
+  withOwnEntry,
 } from "../../../core/apply/takeover.ts";
 import type { Inventory, InventoryEntry, InventoryPlacement } from "../../../core/model/inventory.ts";
 import { memberAt, textOf } from "../../../core/model/json.ts";
@@ -62,7 +63,7 @@ export async function planTasks(
   const rivalOf = otherOwners(inventory, accepted, (key) => (found.get(key) ?? absent).kind === "absent");
   const writes = wanted.map(({ action, item, before }): WriteTask => {
     const there = found.get(item.key) ?? absent;
-    const given = handedOver(action, item.key);
+    const given = withOwnEntry(handedOver(action, item.key), there, { ...actions, action, entry: before });
     const taking = given === null ? null : decideHandOver(there, { ...actions, action }, given);
     if (given !== null && taking !== null)
       return { id: item.id, action, item, before: entryTaken(before, given), takeover: taking, from: given.from };
