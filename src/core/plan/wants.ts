@@ -15,6 +15,7 @@ import type { PlanContext, Wants } from "./moves/context.ts";
 import { targetRendering } from "./moves/version.ts";
 import { acceptedRecord } from "./placement/place.ts";
 import { isSuspended } from "./placement/removal.ts";
+import { isReturning } from "./placement/returns.ts";
 import { scheduleOf } from "./placement/schedule.ts";
 import { recordsOf } from "./runs/runs-of.ts";
 
@@ -80,7 +81,10 @@ function prospect(key: PlacementKey, context: PlanContext): Prospect | null {
     wants(cluster, object) {
       const binding = record.bindings.get(cluster);
       if (binding === undefined || binding.state === "Unscheduled") return false;
-      return next(cluster, object) || (binding.removal === null && carriedBy(binding).has(object));
+      return (
+        next(cluster, object) ||
+        ((binding.removal === null || isReturning(binding, record, context)) && carriedBy(binding).has(object))
+      );
     },
   };
 }

@@ -33,7 +33,7 @@ export function callOffRemovals(before: PlacementProgress, context: PlanContext)
   return { ...before, record: revised(record, { bindings }), moves: [...before.moves, ...moves], guarded };
 }
 
-function isReturning(binding: Binding, record: PlacementRecord, context: PlanContext): boolean {
+export function isReturning(binding: Binding, record: PlacementRecord, context: PlanContext): boolean {
   const { removal, state, leaving, cluster } = binding;
   if (removal === null || state !== "Scheduled" || isEvicted(cluster, removal, record, context)) return false;
   const known = context.ledger.placements.get(record.key)?.bindings.get(cluster)?.leaving ?? [];
