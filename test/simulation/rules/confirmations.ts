@@ -106,8 +106,10 @@ function* asksForWhatIsDeleted({ before, after }: StateCommit): Generator<string
       const what = `${keyOf(id)} of ${placement} on ${cluster} is asked about by ${digest.slice(0, 8)}`;
       if (fateOf(leave, is) === "release" && because !== "foreign" && because !== "protected")
         yield `${what}, and is to be released`;
-      // What left before its placement did is still to leave by the edit that took it away.
-      const isFirst = was?.leaving.find((it) => keyOf(it.id) === keyOf(id))?.cause === was?.removal?.cause;
+      // What left before its placement did is still to leave by the edit that took it away, also where the commit of the removal
+      // is why nobody takes it any more.
+      const left = was?.leaving.find((it) => keyOf(it.id) === keyOf(id))?.cause;
+      const isFirst = left === was?.removal?.cause && leave.cause !== left;
       const isOld = before?.deletions.held.some((it) => it.digest === digest) === true;
       const isOther = was?.uid === is.uid && was.removal !== null && was.removal.sequence !== is.removal?.sequence;
       if (isOld && isFirst && isOther) yield `${what}, of a removal that was called off`;
