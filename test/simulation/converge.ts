@@ -70,11 +70,10 @@ async function clear(simulation: Simulation): Promise<void> {
 /** People mend what is broken. */
 async function mend(simulation: Simulation): Promise<void> {
   const { people } = simulation;
-  for (const [path, it] of [...people.draft]) {
-    if (it.kind === "broken") people.erase(path);
-    else people.write(mended(it, people.draft));
-  }
-  for (const [path, it] of lastUsable(simulation)) if (!people.draft.has(path)) people.write(mended(it, people.draft));
+  for (const [path, it] of [...people.draft]) if (it.kind === "broken") people.erase(path);
+  // First of all: what they ask for is in the way of others as well.
+  for (const [path, it] of lastUsable(simulation)) if (!people.draft.has(path)) people.write(it);
+  for (const it of [...people.draft.values()]) people.write(mended(it, people.draft));
   // What was broken is there again: a run needs every cluster that its placement asks for.
   for (const it of [...people.draft.values()])
     if (it.kind === "placement" && isExternal(it)) people.write({ ...it, policy: mendedPolicy(it, people.draft) });
