@@ -531,8 +531,8 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "forgets who had folders read that were not read before and are not now",
     file: "src/core/plan/authors/inputs.ts",
-    find: "passingRoots(roots, update.carried)),",
-    replace: "passingRoots(roots, update.carried).slice(0, 0)),",
+    find: "changed.after), update.carried)),",
+    replace: "changed.after), update.carried).slice(0, 0)),",
     caughtBy: ["test/core/plan/authors/authors.test.ts"],
   },
   {

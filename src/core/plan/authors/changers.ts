@@ -8,7 +8,7 @@ import { type Commit, compareText } from "../../model/value.ts";
 import { reachable } from "./ancestry.ts";
 import type { DormantInput } from "./dormant-inputs.ts";
 import { dropsParentChanges } from "./dropped-by-merge.ts";
-import type { Inputs } from "./inputs.ts";
+import type { ChangedDocuments, Inputs } from "./inputs.ts";
 import { isUnder, type Roots } from "./read-roots.ts";
 
 /** Which commits are looked at. */
@@ -22,14 +22,17 @@ interface CommitRange {
 /** A commit, or one that nobody could look at. */
 export type Changer = CommitFact | "unknown";
 
-/** Every document that was changed in a span, as it was before and after each time. */
-export function documentsChangedIn({ settled, until }: CommitRange, history: History): readonly PastDocument[] {
+/** Every document that was changed in a span. */
+export function documentsChangedIn({ settled, until }: CommitRange, history: History): ChangedDocuments {
   const old = union(settled, history);
   const facts = [...reachable([until ?? history.head], history.commits, old)].flatMap(
     (it) => history.commits.get(it) ?? [],
   );
   const found = facts.flatMap((it) => [...documentsOf(it, history).values()].flat());
-  return [...new Set(found.flatMap(({ before, after }) => [...before, ...after]))];
+  return {
+    before: [...new Set(found.flatMap((it) => it.before))],
+    after: [...new Set(found.flatMap((it) => it.after))],
+  };
 }
 
 /**

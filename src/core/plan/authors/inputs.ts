@@ -47,12 +47,19 @@ export interface ClusterUpdate {
   readonly run: RunRecord | null;
 }
 
+/** Documents that commits changed: as they were before one of them, and as one of them left them. */
+export interface ChangedDocuments {
+  readonly before: readonly PastDocument[];
+  readonly after: readonly PastDocument[];
+}
+
 /**
- * Everything that the decision about some clusters reads, now and since it was decided last; `past` is every document
+ * Everything that the decision about some clusters reads, now and since it was decided last; `changed` is every document
  * that anybody changed since.
  */
-export function inputsOf(update: ClusterUpdate, past: readonly PastDocument[]): Inputs {
+export function inputsOf(update: ClusterUpdate, changed: ChangedDocuments): Inputs {
   const { subject, wanted } = update;
+  const past = [...new Set([...changed.before, ...changed.after])];
   const { intent, record } = subject;
   const placement = intent.placements.get(record.key);
   const scope = decisionScope(update, past);
@@ -67,7 +74,7 @@ export function inputsOf(update: ClusterUpdate, past: readonly PastDocument[]): 
         overrideReader(scope),
         clusterReader(update, scope),
         placementReader(update),
-        fleetReader(update, paths, passingRoots(roots, update.carried)),
+        fleetReader(update, paths, passingRoots(rootsSince(intent.fleet, changed.after), update.carried)),
         rolloutReader(update),
       ];
   const { files } = intent;

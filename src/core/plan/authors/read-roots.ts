@@ -9,7 +9,7 @@ export type Roots = FleetSpec["roots"];
 export const isUnder = (path: string, roots: Roots): boolean =>
   roots.length === 0 || roots.some((it) => path.startsWith(`${it}/`));
 
-/** The roots of today, and all that there were since. */
+/** The roots of today, and those of documents. */
 export function rootsSince({ roots }: Pick<FleetSpec, "roots">, past: readonly PastDocument[]): readonly Roots[] {
   const before = past.flatMap(({ said }) => (said.kind === "fleet" ? [said.fleet.roots] : []));
   return [...new Map([roots, ...before].map((it) => [it.join("\n"), it])).values()];
@@ -19,8 +19,8 @@ export function rootsSince({ roots }: Pick<FleetSpec, "roots">, past: readonly P
 const everywhere = "";
 
 /**
- * The roots that were read for a while and are not today: what they brought then, nobody can tell any more. Not those of
- * which something is carried: they were read before.
+ * The roots that somebody had read for a while and that are not read today: what they brought then, nobody can tell any
+ * more. Not those of which something is carried: they were read before.
  */
 export function passingRoots(all: readonly Roots[], carried: ClusterContent | null): readonly string[] {
   const [now = [], ...before] = all;
