@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { problemCodes } from "../../../src/core/yaml/problems.ts";
 
 const core = new URL("../../../src/core/", import.meta.url);
-const sources = ["yaml", "intent", "ledger"].flatMap((room) =>
+const sources = ["yaml", "intent", "ledger", "rollout/tasks"].flatMap((room) =>
   readdirSync(new URL(room, core), { recursive: true, encoding: "utf8" })
     .filter((it) => it.endsWith(".ts") && it !== "problems.ts")
     .map((it) => readFileSync(new URL(`${room}/${it}`, core), "utf8")),
