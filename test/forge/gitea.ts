@@ -95,7 +95,11 @@ async function person(name: string, gitea: Command, ...more: readonly string[]):
   const account = ["--username", name, "--email", `${name}@example.com`, "--password", password];
   await gitea("admin", "user", "create", ...account, "--must-change-password=false", ...more);
   const token = ["--username", name, "--token-name", "test", "--raw", "--scopes", "all"];
-  return (await gitea("admin", "user", "generate-access-token", ...token)).trim().split("\n").at(-1) ?? "";
+  const printed = await gitea("admin", "user", "generate-access-token", ...token);
+  // It may say other things before or after.
+  const [found] = /^[0-9a-f]{40}$/m.exec(printed) ?? [];
+  if (found === undefined) throw new Error(`Gitea printed no token for ${name}`);
+  return found;
 }
 
 const configuration = (work: string, port: number, statics: string): string =>

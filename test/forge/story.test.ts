@@ -92,7 +92,7 @@ describeWhenFound("a stage that waits for a review", found.kind === "missing" ? 
   test("opens by one of the right person, of what was merged", async () => {
     expect(await reconcile("--forge", page)).toMatchObject({ code: 0, err: "" });
     await merge("first", true);
-    const waiting = await reconcile();
+    const waiting = await reconcile("--wait", "30s");
     expect(waiting.out).toMatch(/approvals\/first\.yaml of bob is not judged yet: FLT1240: .*reconcile --forge URL/);
     expect(await carried()).toBeNull();
     expect(await reconcile("--forge", page)).toMatchObject({ code: 0, err: "" });
