@@ -88,7 +88,7 @@ export const mutants: readonly Mutant[] = [
     file: "src/core/plan/facts/observed-facts.ts",
     find: "if (live?.terminating === true && live.uid === entry.uid) return going;",
     replace: "",
-    caughtBy: stories,
+    caughtBy: ["test/core/plan/record.test.ts"],
   },
   {
     breaks: "takes that nothing was told of a kind for proof that it had come up",
@@ -138,6 +138,7 @@ export const mutants: readonly Mutant[] = [
     find: "return binding === move.binding ? [move] : [{ ...move, record, binding }];",
     replace: "return binding === move.binding ? [move] : [];",
     caughtBy: ["test/core/plan/guard/run-deletions.test.ts"],
+    isUnnoticed: true,
   },
   {
     breaks: "acts on a cluster that is not the one that joined",
@@ -215,6 +216,7 @@ export const mutants: readonly Mutant[] = [
     find: "if (ledger.quarantines.has(key) || isIdle(record, context)) continue;",
     replace: "if (isIdle(record, context)) continue;",
     caughtBy: stories,
+    isUnnoticed: true,
   },
   {
     breaks: "keeps a placement in quarantine for good",
