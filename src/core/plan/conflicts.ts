@@ -1,18 +1,17 @@
 import type { Binding } from "../model/binding.ts";
-import type { Intent } from "../model/intent.ts";
-import type { Ledger } from "../model/ledger.ts";
+import { sameList } from "../model/identity.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { Reason } from "../model/plan.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
-import { keysOf, snapshotOf } from "../render/resource-snapshot.ts";
 import type { PlanContext } from "./moves/context.ts";
+import { targetKeys } from "./moves/version.ts";
 
 type Conflict = Extract<Reason, { kind: "wantedTwice" }>;
 
 interface Known {
-  readonly intent: Intent;
-  readonly runs: Ledger["runs"];
-  readonly overrides: PlanContext["latestOverrides"];
+  /** The intent, runs, members, of which contact decides who is scheduled, and overrides. */
+  readonly basis: readonly unknown[];
   readonly reasons: readonly Conflict[];
 }
 
@@ -23,15 +22,13 @@ const knownOf = new WeakMap<Ledger["placements"], Known>();
  * (`plan/README.md#d-9`). Only what more than one placement selects or carries is looked at, once for the same record.
  */
 export function conflictReasons(ledger: Ledger, context: PlanContext): readonly Reason[] {
-  const { intent } = context.world;
   const shared = context.wants.sharedObjects();
   if (shared.size === 0) return [];
   const known = knownOf.get(ledger.placements);
-  const { runs } = ledger;
-  const overrides = context.latestOverrides;
-  if (known?.intent === intent && known.runs === runs && known.overrides === overrides) return known.reasons;
+  const basis = [context.world.intent, ledger.runs, ledger.clusters, context.latestOverrides];
+  if (known !== undefined && sameList(known.basis, basis)) return known.reasons;
   const reasons = conflictsIn(shared, ledger, context);
-  knownOf.set(ledger.placements, { intent, runs, overrides, reasons });
+  knownOf.set(ledger.placements, { basis, reasons });
   return reasons;
 }
 
@@ -49,7 +46,7 @@ function conflictsIn(
     for (const cluster of clusters) {
       const wanters = context.wants.wantersOf(cluster, key).filter((it) => !isLeaving(it, key, cluster, ledger));
       if (wanters.length < 2) continue;
-      const keeper = keeperOf(wanters, key, cluster, ledger);
+      const keeper = keeperOf(wanters, { key, cluster }, ledger, context);
       for (const placement of wanters) if (placement !== keeper) add(found, { placement, keeper }, cluster, key);
     }
   }
@@ -84,16 +81,27 @@ function add(
   found.set(id, known);
 }
 
+interface PlacedObject {
+  readonly key: ObjectKey;
+  readonly cluster: ClusterName;
+}
+
 /** Who has it by the record, then who is to have it first, by name. */
 function keeperOf(
   wanters: readonly PlacementKey[],
-  key: ObjectKey,
-  cluster: ClusterName,
-  ledger: Ledger,
+  object: PlacedObject,
+  { placements }: Ledger,
+  context: PlanContext,
 ): PlacementKey {
-  const carriers = wanters.filter((it) => carries(it, key, cluster, ledger));
-  const has = (it: PlacementKey): boolean => !isRefused(ledger.placements.get(it)?.bindings.get(cluster), key);
+  const { key, cluster } = object;
+  const carriers = wanters.filter((it) => carries(placements.get(it), object, context));
+  const has = (it: PlacementKey): boolean => !isRefused(placements.get(it)?.bindings.get(cluster), key);
   return carriers.find(has) ?? carriers[0] ?? (wanters[0] as PlacementKey);
+}
+
+function carries(record: PlacementRecord | undefined, { key, cluster }: PlacedObject, context: PlanContext): boolean {
+  const binding = record?.bindings.get(cluster);
+  return record !== undefined && binding !== undefined && targetKeys(binding, record, context).has(key);
 }
 
 /** Whether a placement let go of an object in this pass. */
@@ -102,13 +110,6 @@ const isLeaving = (placement: PlacementKey, key: ObjectKey, cluster: ClusterName
     .get(placement)
     ?.bindings.get(cluster)
     ?.leaving.some((it) => objectKey(it.id) === key) === true;
-
-function carries(placement: PlacementKey, key: ObjectKey, cluster: ClusterName, { placements }: Ledger): boolean {
-  const record = placements.get(placement);
-  const target = record?.bindings.get(cluster)?.target ?? null;
-  const snapshot = record === undefined || target === null ? null : snapshotOf(record, target.resourceIndex);
-  return snapshot !== null && keysOf(snapshot).has(key);
-}
 
 /** Whether a member said that it belongs to somebody else. */
 const isRefused = (binding: Binding | undefined, key: ObjectKey): boolean =>

@@ -3,13 +3,11 @@ import type { Binding, PendingRemoval } from "../model/binding.ts";
 import type { Inventory, InventoryEntry } from "../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
 import type { ObjectHandOver, RenderedManifest } from "../model/plan.ts";
 import type { PlacementKey } from "../model/value.ts";
-import { keysOf, snapshotOf } from "../render/resource-snapshot.ts";
 import type { Reached } from "./facts/members.ts";
 import type { PlanContext } from "./moves/context.ts";
-import { targetRendering } from "./moves/version.ts";
+import { targetKeys, targetRendering } from "./moves/version.ts";
 
 /** What one placement on one member is told of others that want what it has, or have what it wants. */
 type HandOvers = Pick<LiveComparison, "stay" | "renderKept" | "sourceOf">;
@@ -61,16 +59,8 @@ function isTurn(
   if (record === undefined || binding === undefined || binding.removal !== null || binding.target === null)
     return false;
   if (binding.state === "Scheduled") return false;
-  const { target } = binding;
-  if (target.clusterOverrides.length + target.resourceOverrides.length > 0) {
-    const rendering = targetRendering(binding, record, context);
-    if (rendering?.kind === "rendered") return keysIn(rendering.manifests).has(key);
-  }
-  const snapshot = snapshotOf(record, target.resourceIndex);
-  return snapshot !== null && keysOf(snapshot).has(key);
+  return targetKeys(binding, record, context).has(key);
 }
-
-const keysIn = remembered((manifests: readonly RenderedManifest[]) => new Set(manifests.map((it) => it.key)));
 
 /** Whether the next owner has written it: then it is its own, whatever the one before lists. */
 const isApplied = (key: ObjectKey, to: PlacementKey, { placements }: Inventory): boolean =>

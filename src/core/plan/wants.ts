@@ -1,18 +1,15 @@
-import type { Binding } from "../model/binding.ts";
 import type { Intent } from "../model/intent.ts";
 import { isObject } from "../model/json.ts";
 import type { PlacementRecord, ResourceSnapshot } from "../model/ledger.ts";
 import { kindKey, type ObjectId, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
 import type { Placement } from "../model/placement.ts";
-import type { RenderedManifest } from "../model/plan.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import { overridesOf, overridesOn } from "../render/applicable-overrides.ts";
 import { render } from "../render/render.ts";
-import { keysOf, snapshotOf } from "../render/resource-snapshot.ts";
+import { keysOf } from "../render/resource-snapshot.ts";
 import { selectResources } from "../render/select.ts";
 import type { PlanContext, Wants } from "./moves/context.ts";
-import { targetRendering } from "./moves/version.ts";
+import { keysIn, targetKeys } from "./moves/version.ts";
 import { acceptedRecord } from "./placement/place.ts";
 import { isSuspended } from "./placement/removal.ts";
 import { isReturning } from "./placement/returns.ts";
@@ -71,19 +68,14 @@ function prospect(key: PlacementKey, context: PlanContext): Prospect | null {
   const record = placement === undefined || isHeld ? before : scheduled(placement, before, context);
   if (record === null || record.spec.strategy.applyStrategy.type === "ReportDiff") return null;
   const next = placement === undefined || isHeld ? nothingNext : nextVersions(placement, record, context);
-  const carried = new Map<Binding, ReadonlySet<ObjectKey>>();
-  const carriedBy = (binding: Binding): ReadonlySet<ObjectKey> => {
-    const known = carried.get(binding) ?? targetKeys(binding, record, context);
-    carried.set(binding, known);
-    return known;
-  };
   return {
     wants(cluster, object) {
       const binding = record.bindings.get(cluster);
       if (binding === undefined || binding.state === "Unscheduled") return false;
       return (
         next(cluster, object) ||
-        ((binding.removal === null || isReturning(binding, record, context)) && carriedBy(binding).has(object))
+        ((binding.removal === null || isReturning(binding, record, context)) &&
+          targetKeys(binding, record, context).has(object))
       );
     },
   };
@@ -94,20 +86,6 @@ const scheduled = (placement: Placement, before: PlacementRecord | null, context
   const isPlaced = selectResources(placement, context.world.intent).kind === "selected";
   return isPlaced || placement.spec.strategy.type === "External" ? scheduleOf(accepted, context).record : accepted;
 };
-
-/** What a binding's target holds. What cannot be rendered is wanted as it was selected. */
-function targetKeys(binding: Binding, record: PlacementRecord, context: PlanContext): ReadonlySet<ObjectKey> {
-  const { target } = binding;
-  if (target === null) return nobody;
-  const rendering = targetRendering(binding, record, context);
-  if (rendering?.kind === "rendered") return keysIn(rendering.manifests);
-  const snapshot = snapshotOf(record, target.resourceIndex);
-  return snapshot === null ? nobody : keysOf(snapshot);
-}
-
-const nobody: ReadonlySet<ObjectKey> = new Set();
-
-const keysIn = remembered((manifests: readonly RenderedManifest[]) => new Set(manifests.map((it) => it.key)));
 
 type Next = (cluster: ClusterName, key: ObjectKey) => boolean;
 

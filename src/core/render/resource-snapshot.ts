@@ -96,7 +96,10 @@ export const keysOf: (snapshot: ResourceSnapshot) => ReadonlySet<ObjectKey> = re
 );
 
 /** The resource snapshot of that index; null when there is none. */
-export function snapshotOf({ resourceSnapshots }: PlacementRecord, index: number): ResourceSnapshot | null {
+export function snapshotOf(
+  { resourceSnapshots }: Pick<PlacementRecord, "resourceSnapshots">,
+  index: number,
+): ResourceSnapshot | null {
   // The newest are asked for most.
   for (let at = resourceSnapshots.length - 1; at >= 0; at -= 1) {
     const snapshot = resourceSnapshots[at];

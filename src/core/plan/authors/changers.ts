@@ -1,13 +1,11 @@
 import type { CommitFact, PathChange } from "../../model/commit.ts";
-import { defaultFleet } from "../../model/fleet.ts";
-import { fleetDocumentKey, type History, type PastDocument } from "../../model/history.ts";
-import { canonicalJson, type Json } from "../../model/json.ts";
+import type { History } from "../../model/history.ts";
 import type { ObjectKey } from "../../model/manifest.ts";
-import { rememberedPair } from "../../model/memo.ts";
-import { type Commit, compareText } from "../../model/value.ts";
+import type { Commit } from "../../model/value.ts";
 import { reachable } from "./ancestry.ts";
 import type { DormantInput } from "./dormant-inputs.ts";
 import { dropsParentChanges } from "./dropped-by-merge.ts";
+import { changedDocuments, contentRead, isChanged, isFleet, noContent } from "./file-changes.ts";
 import type { ChangedDocuments, Inputs } from "./inputs.ts";
 import { isUnder, type Roots } from "./read-roots.ts";
 
@@ -28,7 +26,7 @@ export function documentsChangedIn({ settled, until }: CommitRange, history: His
   const facts = [...reachable([until ?? history.head], history.commits, old)].flatMap(
     (it) => history.commits.get(it) ?? [],
   );
-  const found = facts.flatMap((it) => [...documentsOf(it, history).values()].flat());
+  const found = facts.flatMap((it) => [...changedDocuments(it, history).values()].flat());
   return {
     before: [...new Set(found.flatMap((it) => it.before))],
     after: [...new Set(found.flatMap((it) => it.after))],
@@ -94,7 +92,7 @@ type Touching = ReadonlyMap<ObjectKey, readonly CommitFact[]>;
 function touching(facts: readonly CommitFact[], history: History): Touching {
   const found = new Map<ObjectKey, CommitFact[]>();
   for (const fact of facts)
-    for (const key of documentsOf(fact, history).keys()) {
+    for (const key of changedDocuments(fact, history).keys()) {
       const others = found.get(key);
       if (others === undefined) found.set(key, [fact]);
       else others.push(fact);
@@ -108,7 +106,7 @@ function sinceCreation(
   history: History,
 ): { readonly found: readonly CommitFact[]; readonly isWhole: boolean } {
   const touched = (known.get(key) ?? []).flatMap((fact) => {
-    const places = documentsOf(fact, history).get(key) ?? [];
+    const places = changedDocuments(fact, history).get(key) ?? [];
     const before = contentRead(
       places.flatMap((it) => it.before),
       read,
@@ -130,7 +128,7 @@ const union = (commits: readonly Commit[], { commits: known }: History): Readonl
 
 /** Whether a commit changed what is read; of a merge, what is in none of its parents. */
 function hasChanged(fact: CommitFact, { inputs, history, views, over }: ChangeContext): boolean {
-  for (const [key, places] of documentsOf(fact, history)) {
+  for (const [key, places] of changedDocuments(fact, history)) {
     if (over.get(key)?.has(fact.commit) === true) continue;
     for (const { isRead, moved } of views) {
       const [here, elsewhere] = partition(places, (it) => isRead(it.path));
@@ -149,7 +147,7 @@ function hasChanged(fact: CommitFact, { inputs, history, views, over }: ChangeCo
 /** Whether anything that is read in the file at a path is another after a commit. */
 const matters = (fact: CommitFact, path: string, { inputs, history, views }: ChangeContext): boolean =>
   views.some(({ isRead }) => isRead(path)) &&
-  [...documentsOf(fact, history).values()].flat().some((it) => it.path === path && isChanged([it], inputs.read));
+  [...changedDocuments(fact, history).values()].flat().some((it) => it.path === path && isChanged([it], inputs.read));
 
 interface ChangeContext {
   readonly inputs: Inputs;
@@ -202,7 +200,7 @@ function movedIn(
 ): RootsView["moved"] {
   const moved = new Set<string>();
   for (const fact of facts) {
-    for (const [key, places] of documentsOf(fact, history)) {
+    for (const [key, places] of changedDocuments(fact, history)) {
       const [here, elsewhere] = partition(places, (it) => isRead(it.path));
       if (!here.some((it) => it.after.length > 0)) continue;
       for (const it of elsewhere) if (it.after.length === 0) moved.add(`${key} ${it.path}`);
@@ -228,7 +226,7 @@ function commitsBehindCarried(
   const note = (all: Map<ObjectKey, Commit[]>, key: ObjectKey, commit: Commit): void =>
     void all.set(key, [...(all.get(key) ?? []), commit]);
   for (const fact of facts)
-    for (const [key, places] of documentsOf(fact, history)) {
+    for (const [key, places] of changedDocuments(fact, history)) {
       if (places.some((it) => it.before.some(isCarried))) note(began, key, fact.commit);
       if (places.some((it) => it.after.some(isCarried))) note(reached, key, fact.commit);
     }
@@ -248,60 +246,4 @@ const mayBeRead = (path: string, roots: Roots): boolean =>
 const isOpaque = ({ before, after }: PathChange, { documents }: History): boolean =>
   [before, after].some((it) => it !== null && !documents.has(it));
 
-type Read = (document: PastDocument) => Json | null;
-
-const isChanged = (places: readonly FileChange[], read: Read): boolean =>
-  contentRead(
-    places.flatMap((it) => it.before),
-    read,
-  ) !==
-  contentRead(
-    places.flatMap((it) => it.after),
-    read,
-  );
-
-const noContent = "[]";
-
-/** What is read of all documents of one identity. */
-function contentRead(documents: readonly PastDocument[], read: Read): string {
-  const all = documents.flatMap((it) => {
-    const found = read(it);
-    return found === null ? [] : [canonicalJson(found)];
-  });
-  return JSON.stringify(all.sort(compareText));
-}
-
-/** What a commit made of the documents of one identity in one file. */
-interface FileChange {
-  readonly path: string;
-  readonly before: readonly PastDocument[];
-  readonly after: readonly PastDocument[];
-}
-
-/** What a commit changed, by document. */
-const documentsOf = (fact: CommitFact, { documents }: History): ReadonlyMap<ObjectKey, readonly FileChange[]> =>
-  fileChanges(fact, documents);
-
-const fileChanges = rememberedPair(
-  ({ changes }: CommitFact, documents: History["documents"]): ReadonlyMap<ObjectKey, readonly FileChange[]> => {
-    const found = new Map<ObjectKey, FileChange[]>();
-    for (const { path, before, after } of changes) {
-      const [was, is] = [before, after].map((it) => (it === null ? [] : (documents.get(it) ?? [])));
-      for (const key of new Set([...(was ?? []), ...(is ?? [])].map((it) => it.key))) {
-        if (key === fleetDocumentKey && !isFleet(path)) continue;
-        const [old = [], now = []] = [was, is].map((all) => all?.filter((it) => it.key === key));
-        const isFile = key === fleetDocumentKey;
-        const place = { path, before: isFile ? orNone(old) : old, after: isFile ? orNone(now) : now };
-        found.set(key, [...(found.get(key) ?? []), place]);
-      }
-    }
-    return found;
-  },
-);
-
-/** A repository without `fleet.yaml` is read as if it said this. */
-const orNone = (documents: readonly PastDocument[]): readonly PastDocument[] =>
-  documents.length > 0 ? documents : [{ key: fleetDocumentKey, said: { kind: "fleet", fleet: defaultFleet } }];
-
-const isFleet = (path: string): boolean => path === "fleet.yaml" || path === "fleet.yml";
 const isTrustFile = (path: string): boolean => /^(?:approvals|trust)\//.test(path);

@@ -4,7 +4,7 @@ import { sameList } from "../../model/identity.ts";
 import type { Intent } from "../../model/intent.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { PlacementRecord, ResourceSnapshot } from "../../model/ledger.ts";
-import type { Manifest, ObjectId, ScopeTable } from "../../model/manifest.ts";
+import type { Manifest, ObjectId, ObjectKey, ScopeTable } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
 import type { OverrideSnapshot } from "../../model/override.ts";
 import type { ApplyStrategy } from "../../model/placement.ts";
@@ -13,7 +13,7 @@ import type { ClusterName, Digest, Labels, PlacementKey } from "../../model/valu
 import { consultedLabels, dependsOnName, overridesOf, overridesOn } from "../../render/applicable-overrides.ts";
 import { overrideSnapshotKey } from "../../render/override-snapshot.ts";
 import { type Rendering, type RenderSource, render } from "../../render/render.ts";
-import { restoreResources } from "../../render/resource-snapshot.ts";
+import { keysOf, restoreResources, snapshotOf } from "../../render/resource-snapshot.ts";
 import type { PlanContext } from "./context.ts";
 
 /** What a cluster is to carry by the latest commit: everything of a {@link Target} but when it is admitted. */
@@ -118,11 +118,11 @@ export interface RenderContext extends Pick<PlanContext, "overrides" | "content"
  */
 export function targetRendering(
   { cluster, target }: { readonly cluster: ClusterName; readonly target: CarriedVersion | null },
-  { resourceSnapshots }: Pick<PlacementRecord, "resourceSnapshots">,
+  record: Pick<PlacementRecord, "resourceSnapshots">,
   { overrides: snapshots, content, world }: RenderContext,
 ): Rendering | null {
-  const snapshot = resourceSnapshots.find((it) => it.index === target?.resourceIndex);
-  if (target === null || snapshot === undefined) return null;
+  const snapshot = target === null ? null : snapshotOf(record, target.resourceIndex);
+  if (target === null || snapshot === null) return null;
   const restored = restoreResources(snapshot, content);
   if (restored.kind === "missing") return null;
   const named = overridesByName(snapshots);
@@ -131,6 +131,27 @@ export function targetRendering(
   const { scopes } = world.intent;
   return render({ resources: restored.resources, overrides, cluster, labels: target.labels, scopes });
 }
+
+/** The objects of a binding's target, as overrides left them. What cannot be rendered counts as it was selected. */
+export function targetKeys(
+  binding: { readonly cluster: ClusterName; readonly target: CarriedVersion | null },
+  record: Pick<PlacementRecord, "resourceSnapshots">,
+  context: RenderContext,
+): ReadonlySet<ObjectKey> {
+  const { target } = binding;
+  const snapshot = target === null ? null : snapshotOf(record, target.resourceIndex);
+  if (target === null || snapshot === null) return noKeys;
+  if (target.clusterOverrides.length + target.resourceOverrides.length === 0) return keysOf(snapshot);
+  const rendering = targetRendering(binding, record, context);
+  return rendering?.kind === "rendered" ? keysIn(rendering.manifests) : keysOf(snapshot);
+}
+
+const noKeys: ReadonlySet<ObjectKey> = new Set();
+
+/** The keys of rendered manifests. */
+export const keysIn = remembered(
+  (manifests: readonly RenderedManifest[]): ReadonlySet<ObjectKey> => new Set(manifests.map((it) => it.key)),
+);
 
 const overridesByName = remembered(
   (overrides: readonly OverrideSnapshot[]): ReadonlyMap<string, OverrideSnapshot> =>
