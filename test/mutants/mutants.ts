@@ -105,6 +105,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "guesses where an object comes from that somebody else made under the same decision",
+    file: "src/core/apply/claim.ts",
+    find: "uid === null || uid === entry.uid ? { ...entry, adopted } : entry;",
+    replace: "entry;",
+    caughtBy: ["test/core/apply/claim.test.ts", ...stories],
+  },
+  {
     breaks: "writes again and again what is being deleted",
     file: "src/core/apply/actions.ts",
     find: "if (isGoing(comparison.member.objects.get(wanted.key), entry)) return false;",
@@ -133,12 +140,11 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
-    breaks: "forgets what a run is to delete once another run brings something else to the cluster",
+    breaks: "forgets what a run is to delete once another run changes anything about the cluster",
     file: "src/core/plan/placement/result.ts",
     find: "return binding === move.binding ? [move] : [{ ...move, record, binding }];",
     replace: "return binding === move.binding ? [move] : [];",
     caughtBy: ["test/core/plan/guard/run-deletions.test.ts"],
-    isUnnoticed: true,
   },
   {
     breaks: "acts on a cluster that is not the one that joined",

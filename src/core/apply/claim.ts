@@ -66,8 +66,9 @@ function withoutOldTombstones(placements: Inventory["placements"], changes: Inve
  *
  * A result never overrules a later claim, and never hides what is live: of a placement that moved on, only objects that we
  * wrote and that the inventory does not know are added, so that they can be seen and put right. What somebody else, who
- * carries out the same decision, saw go or come meanwhile stays as it was seen. Where the whole inventory is gone, nothing of
- * ours is written: with a part of what it held it would vouch for what it does not know, and without it all is looked for.
+ * carries out the same decision, saw go or come meanwhile stays as it was seen, and whether it was there before us as they
+ * say. Where the whole inventory is gone, nothing of ours is written: with a part of what it held it would vouch for what it
+ * does not know, and without it all is looked for.
  */
 export function changesStillDue(
   changes: InventoryChanges,
@@ -99,10 +100,18 @@ export function changesStillDue(
  * more, is of an object that is gone; one whose object we do not know by its uid, and somebody does, was written since.
  */
 function withoutOverruled(change: InventoryChange, { entries: known }: InventoryPlacement): InventoryChange {
-  const isOverruled = (object: ObjectKey, entry: InventoryEntry | null): boolean => {
+  const entries = new Map<ObjectKey, InventoryEntry | null>();
+  for (const [object, entry] of change.entries) {
     const there = known.get(object);
-    return there === undefined ? entry?.outcome.kind === "lingering" : entry?.uid === null && there.uid !== null;
-  };
-  if (![...change.entries].some(([object, entry]) => isOverruled(object, entry))) return change;
-  return { ...change, entries: new Map([...change.entries].filter(([object, entry]) => !isOverruled(object, entry))) };
+    if (there === undefined ? entry?.outcome.kind === "lingering" : entry?.uid === null && there.uid !== null) continue;
+    entries.set(object, entry === null || there === undefined ? entry : withOrigin(entry, there));
+  }
+  return { ...change, entries };
 }
+
+/**
+ * Our entry, with what the inventory says of where its object comes from. Whoever made the object or took it over claimed
+ * that first; whoever finds it later finds their mark, and can only guess (`apply/README.md#inventory-and-claims`).
+ */
+const withOrigin = (entry: InventoryEntry, { uid, adopted }: InventoryEntry): InventoryEntry =>
+  uid === null || uid === entry.uid ? { ...entry, adopted } : entry;

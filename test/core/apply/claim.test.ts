@@ -148,6 +148,28 @@ describe("results that come late", () => {
     );
   });
 
+  const adopted = (uid: string | null): InventoryEntry => ({ ...entry(uid), adopted: true });
+  const origins: { name: string; ours: InventoryEntry; there: InventoryEntry; due: InventoryEntry }[] = [
+    { name: "made, and recorded that", ours: adopted("2"), there: entry("2"), due: entry("2") },
+    { name: "claimed to make", ours: adopted("2"), there: entry(null), due: entry("2") },
+    { name: "took over, and recorded that", ours: entry("2"), there: adopted("2"), due: adopted("2") },
+    { name: "claimed to take over", ours: entry("2"), there: adopted(null), due: adopted("2") },
+    {
+      name: "claimed to take over, where we were refused",
+      ours: entry(null),
+      there: adopted(null),
+      due: adopted(null),
+    },
+    { name: "took over before it was made anew", ours: entry("2"), there: adopted("1"), due: entry("2") },
+  ];
+
+  it.each(origins)("leave it to the inventory where an object comes from that somebody else $name", (it) => {
+    const results = new Map([[web, change({ a: it.ours })]]);
+    expect(changesStillDue(results, actions, inventory(5, { a: it.there }))).toEqual(
+      new Map([[web, change({ a: it.due })]]),
+    );
+  });
+
   it("never overrule a later claim, and never hide what we wrote", () => {
     const due = changesStillDue(ours, actions, inventory(6, { b: entry("9") }));
     expect(due).toEqual(new Map([[web, { ...change({ a: entry("1") }), sequence: 6 }]]));

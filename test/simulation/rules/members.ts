@@ -10,6 +10,7 @@ import type { Site } from "../world/site.ts";
 export const memberRules: readonly (readonly [string, (site: Site, judge: Judge) => Iterable<string>])[] = [
   ["I-33", listsWhatIsLive],
   ["I-33", keepsWhatItMade],
+  ["I-34", knowsWhatItFound],
 ];
 
 /** An action may take so long; after that, it may not even write down what it did. */
@@ -84,5 +85,14 @@ function* keepsWhatItMade(site: Site): Generator<string> {
     const what = `${seen.key} on ${site.name}, which ${entry.placement} made,`;
     if (entry.uid === uid && entry.adopted) yield `${what} counts as there before us`;
     if (entry.uid === null && /TakeOver|TakenOver/.test(entry.failure ?? "")) yield `${what} counts as somebody else's`;
+  }
+}
+
+/** I-34: what somebody else made never counts as made by us: it would be deleted one day, and not released. */
+function* knowsWhatItFound(site: Site): Generator<string> {
+  if (site.strangers.size === 0) return;
+  for (const { key, uid, placement, adopted } of entriesAt(site)) {
+    if (adopted || uid === null || !site.strangers.has(uid)) continue;
+    yield `${key} on ${site.name}, which was there before us, counts as made by ${placement}`;
   }
 }
