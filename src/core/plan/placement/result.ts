@@ -147,7 +147,7 @@ function concluded(
   };
 }
 
-/** The moves that have not begun, each from what its cluster carries by now: another run may have brought something. */
+/** The moves that have not begun, each from its cluster's binding by now: another run may have brought something, or renamed what is there. */
 function pendingIn({ record, moves, begun }: PlacementProgress): readonly Move[] {
   const started = new Set(begun);
   return moves.flatMap((move) => {

@@ -11,8 +11,8 @@ const web = "web" as PlacementKey;
 const settings = Array.from({ length: 11 }, (_, at) => objectOf("ConfigMap", `web/settings-${at}`, "zero"));
 const strategy = strategyOf("rings", ["staging:env=staging", "prod:env=prod/1"]);
 
-function create(world: World, name: string): void {
-  const spec = { placement: web, strategy: strategy.key, resourceIndex: null, state: "Run" } as const;
+function create(world: World, name: string, state: "Run" | "Stop" = "Run"): void {
+  const spec = { placement: web, strategy: strategy.key, resourceIndex: null, state };
   world.commit(() => world.runs.set(runKey(null, name), runOf(name, spec)));
 }
 
@@ -95,3 +95,45 @@ test("what an older run still brings to a cluster is counted there for the newer
   const held = world.head.deletions.held.flatMap((it) => it.groups.flatMap(({ clusters }) => clusters));
   expect([...new Set(held)].sort()).toEqual(holders(world));
 });
+
+test("what a newer run is to delete goes on waiting while an older one only renames what those clusters carry", () => {
+  const world = fleet();
+  world.commit(() => add(world));
+  create(world, "zero");
+  settle(world);
+
+  bring(world, "one");
+  create(world, "between");
+  passUntil(world, (names) => names.get("m3") === 1);
+  // What comes back has a snapshot of its own: where it never left, the target gets another name, and nothing is written.
+  // The cluster that joins keeps the stage open until then.
+  create(world, "between", "Stop");
+  world.commit(() => world.join(clusterOf("m6", ["env=prod"])));
+  bring(world, "zero");
+  create(world, "first");
+  passUntil(world, (names) => names.get("m2") === 2);
+  world.commit(() => {
+    for (const it of settings) world.objects.delete(objectKey(it.id));
+  });
+  create(world, "second");
+  passUntil(world, (names) => names.get("m5") === 2);
+  settle(world);
+  expect(holders(world)).toEqual(["m1", "m2", "m3", "m4", "m5", "m6"]);
+});
+
+/** Which snapshot each cluster is to carry. */
+const namesOn = (world: World): ReadonlyMap<string, number | null> =>
+  new Map(
+    [...(world.head.placements.get(web)?.bindings.values() ?? [])].map((it) => [
+      it.cluster,
+      it.target?.resourceIndex ?? null,
+    ]),
+  );
+
+function passUntil(world: World, isThere: (names: ReadonlyMap<string, number | null>) => boolean): void {
+  for (let passes = 0; passes < 20; passes++) {
+    world.pass();
+    if (isThere(namesOn(world))) return;
+  }
+  expect.fail("it does not get there");
+}
