@@ -20,7 +20,7 @@ import {
   objectText,
   type ScopeTable,
 } from "../src/core/model/manifest.ts";
-import type { ContactCode, Health, LiveObject, Observation } from "../src/core/model/observation.ts";
+import type { Collected, ContactCode, Health, LiveObject, Observation } from "../src/core/model/observation.ts";
 import type { ClusterActions, ObjectRemoval, PlacementActions, RenderedManifest } from "../src/core/model/plan.ts";
 import { compareText, type Digest, type Instant, later, type PlacementKey, seconds } from "../src/core/model/value.ts";
 
@@ -62,6 +62,8 @@ export class Member {
   scopes: ScopeTable = builtInScopes;
   /** Kinds that cannot be listed. */
   readonly unlisted = new Set<string>();
+  /** What it says of itself; null where nobody asks. */
+  collected: Collected | null = null;
   /** How a workload is once it is written. */
   fresh: Health = starting;
   private made = 0;
@@ -79,8 +81,8 @@ export class Member {
       if ((mark === null && !listed.has(key)) || this.unlisted.has(kindKey(objectIdOf(key)))) continue;
       objects.set(key, { uid, generation, fingerprint, health, terminating, mark: mark?.write ?? null });
     }
-    const { uid: clusterUid, inventory } = this;
-    return {
+    const { uid: clusterUid, inventory, collected } = this;
+    const seen: Observation = {
       kind: "reached",
       clusterUid,
       properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]),
@@ -88,6 +90,7 @@ export class Member {
       objects,
       unlisted: new Set(this.unlisted),
     };
+    return collected === null ? seen : { ...seen, collected };
   }
 
   /** Carries out what is to be done. Gives why it was not, or not all of it; null when it was. */

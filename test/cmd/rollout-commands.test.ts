@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { main } from "../../src/cmd/main.ts";
 import { settleConditions } from "../../src/core/model/condition.ts";
-import { type ClusterRecord, emptyLedger, type Ledger } from "../../src/core/model/ledger.ts";
+import { type ClusterRecord, emptyLedger, type Ledger, nothingCollected } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, Digest, PlacementKey, StrategyKey } from "../../src/core/model/value.ts";
 import { evictionVerdicts } from "../../src/core/status/eviction-conditions.ts";
 import { placementVerdicts } from "../../src/core/status/placement-conditions.ts";
@@ -644,6 +644,7 @@ describe("get and describe", () => {
       specDigest: "a".repeat(64) as Digest,
       kubeSystemUid: name,
       properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]),
+      collection: nothingCollected,
       contactFailure: null,
       conditions: [],
     });

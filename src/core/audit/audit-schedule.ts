@@ -84,7 +84,7 @@ const selectedIn = ({ bindings }: PlacementRecord): ReadonlyMap<ClusterName, Bin
   new Map([...bindings].filter(([, it]) => it.state !== "Unscheduled"));
 
 const candidatesIn = ({ intent }: World, { clusters }: Ledger): readonly Candidate[] =>
-  [...intent.clusters.values()].map((it) => candidateOf(it, clusters.get(it.name)?.contactFailure ?? null));
+  [...intent.clusters.values()].map((it) => candidateOf(it, clusters.get(it.name) ?? null));
 
 /** The bindings before, without those that this commit saw end. */
 function standingsIn(before: PlacementRecord | null, record: PlacementRecord): readonly CycleBinding[] {

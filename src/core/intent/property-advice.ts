@@ -1,6 +1,7 @@
 import type { MemberCluster } from "../model/fleet.ts";
 import type { Intent } from "../model/intent.ts";
 import { remembered } from "../model/memo.ts";
+import { resourcePrefix } from "../model/names.ts";
 import type { Placement } from "../model/placement.ts";
 import { quantityOf } from "../model/quantity.ts";
 import { nameList } from "../model/value.ts";
@@ -57,9 +58,7 @@ function adviceOf(name: string, at: JsonPath, known: KnownValues): FieldProblems
 function valuesOf({ properties, resourceUsage }: MemberCluster): ReadonlyMap<string, string> {
   const { capacity, allocatable, available } = resourceUsage;
   const amounts = Object.entries({ total: capacity, allocatable, available }).flatMap(([kind, all]) =>
-    Object.entries(all).map(
-      ([resource, value]) => [`resources.kubernetes-fleet.io/${kind}-${resource}`, value] as const,
-    ),
+    Object.entries(all).map(([resource, value]) => [`${resourcePrefix}${kind}-${resource}`, value] as const),
   );
   return new Map([...Object.entries(properties).map(([name, { value }]) => [name, value] as const), ...amounts]);
 }

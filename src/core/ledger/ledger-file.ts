@@ -11,6 +11,8 @@ import type { DeletionBounds } from "../model/fleet.ts";
 import type { Hold } from "../model/intent.ts";
 import { isObject, member } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
+import { remembered } from "../model/memo.ts";
+import { kubernetesVersionProperty } from "../model/names.ts";
 import type { Quarantine, Violation } from "../model/plan-defect.ts";
 import type { Trust, TrustRecord } from "../model/trust.ts";
 import type { Epoch, PlacementKey } from "../model/value.ts";
@@ -75,9 +77,19 @@ const trustHead = object<TrustHead>({
  * Counts changes of the layout that an older flotilla cannot read, or must not write over: from 2 on, confirmations that were
  * judged stand here, and what of others goes along. A ledger of version 1 is read as one that holds none of either: then the
  * members are looked at again, and people are asked anew. From 3 on, what leaves a placement may wait for another one to take
- * it (`plan/README.md#d-9`), which an older flotilla would delete.
+ * it (`plan/README.md#d-9`), which an older flotilla would delete. From 4 on, decisions rest on properties that were collected
+ * of members, which an older flotilla would forget; where none are, 3 is written.
  */
-const formatVersion = 3;
+const formatVersion = 4;
+
+const versionOf = ({ clusters }: Pick<Ledger, "clusters">): number => (holdsCollected(clusters) ? formatVersion : 3);
+
+const holdsCollected = remembered((clusters: Ledger["clusters"]): boolean =>
+  [...clusters.values()].some(
+    ({ properties, collection }) =>
+      collection.labels.size > 0 || [...properties.keys()].some((it) => it !== kubernetesVersionProperty),
+  ),
+);
 
 /** The part of the ledger that stands in `ledger.yaml`. Objects stand as `group/Kind/namespace/name`. */
 export interface LedgerHead
@@ -179,7 +191,10 @@ export const ledgerFile = object<LedgerHead>({
 
 /** The text of `ledger.yaml`; `restless` as {@link LedgerHead} has it. */
 export const ledgerText = (ledger: Ledger, restless: readonly PlacementKey[] | null): string =>
-  emitYaml(ledgerFile.write({ ...ledger, formatVersion, restless, trust: trustHeadOf(ledger.trust) }) ?? null);
+  emitYaml(
+    ledgerFile.write({ ...ledger, formatVersion: versionOf(ledger), restless, trust: trustHeadOf(ledger.trust) }) ??
+      null,
+  );
 
 /** The placements that `ledger.yaml` says are restless; null when it does not say. */
 export function restlessIn(text: string): readonly PlacementKey[] | null {

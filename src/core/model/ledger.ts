@@ -78,10 +78,27 @@ export interface ClusterRecord {
   readonly kubeSystemUid: string | null;
   /** What was observed of it; what hardly changed since stays as it was (`core/members`). */
   readonly properties: MemberProperties;
+  readonly collection: CollectionRecord;
   /** Since when contact fails; null while it answers. Eligibility counts from it (`schedule/README.md#a-48`). */
   readonly contactFailure: ContactFailure | null;
   readonly conditions: readonly Condition[];
 }
+
+/** What is recorded beside properties that were collected. */
+export interface CollectionRecord {
+  /** Which properties the cluster does not have from itself. */
+  readonly origins: ReadonlyMap<string, PropertyOrigin>;
+  /** What its nodes tell of where it is: affinity matches that, and nothing else does (`members/README.md#labels`). */
+  readonly labels: MemberProperties;
+  /** When its resources were last recorded; null where none are. */
+  readonly measuredAt: Instant | null;
+}
+
+/** Who says a property that the cluster does not have from itself (`members/README.md#precedence`). */
+export type PropertyOrigin = "provider";
+
+/** Of a member about which nothing was collected. */
+export const nothingCollected: CollectionRecord = { origins: new Map(), labels: new Map(), measuredAt: null };
 
 /** Names that protect a cluster although it is no member under them any more (`trust/README.md#t-33`). */
 export interface FormerNames {

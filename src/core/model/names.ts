@@ -37,6 +37,9 @@ export const deletionStage = `${kubeFleetPrefix}/deleteStage`;
 /** KubeFleet's name for the property (`intent/README.md#names-that-are-contract`). */
 export const kubernetesVersionProperty = "k8s.io/k8s-version";
 
+/** Prefix of capacities as policies name them: `total-cpu`, `allocatable-memory`, `available-cpu`. */
+export const resourcePrefix = "resources.kubernetes-fleet.io/";
+
 /** Namespace in every member that holds the inventory. */
 export const systemNamespace = "flotilla-system";
 

@@ -8,7 +8,10 @@ export type Observation =
       readonly kind: "reached";
       /** UID of its `kube-system` namespace: identifies the cluster, whatever its address. */
       readonly clusterUid: string;
+      /** What is read with every look. */
       readonly properties: MemberProperties;
+      /** What was last found out of its nodes and pods; absent where nobody asked: what is recorded stands then. */
+      readonly collected?: Collected;
       readonly inventory: Inventory;
       /** Live objects that carry our mark or stand in the inventory, by key. */
       readonly objects: ReadonlyMap<ObjectKey, LiveObject>;
@@ -22,6 +25,28 @@ export type MemberProperties = ReadonlyMap<string, string>;
 
 /** Of a member that was never reached. */
 export const noProperties: MemberProperties = new Map();
+
+/** What a member says of itself, and what a platform says of it (`members/README.md#what-is-collected`). */
+export interface Collected {
+  /** By the names under which policies ask for them; without what could not be read. */
+  readonly properties: MemberProperties;
+  /** From a platform's own providers: they count where nothing is collected. */
+  readonly provided: MemberProperties;
+  /** Labels that its nodes tell: facts for affinity, and for nothing else (`members/README.md#labels`). */
+  readonly labels: MemberProperties;
+  /** What could not be read; empty when all was. */
+  readonly missing: readonly MissingFacts[];
+}
+
+/** Where facts about a member come from. */
+export type FactSource = "nodes" | "pods" | "providers";
+
+/** Facts that could not be read, why, and what to do. */
+export interface MissingFacts {
+  readonly source: FactSource;
+  readonly code: "Forbidden" | "TimedOut" | "CollectionFailed";
+  readonly message: string;
+}
 
 /** Why a member could not be observed. */
 export type ContactCode =

@@ -114,9 +114,9 @@ export function isScheduledAlike(
     const binding = bindings.get(name);
     if (binding !== undefined && staysInTouchOrNot(policy, change, { ...binding, latest: index }, profile)) return true;
     const isBeyond = (): boolean =>
-      verdict !== null && binding === undefined && isBeyondTheList(policy, change.is, verdict, profile, now);
+      verdict !== null && binding === undefined && isBeyondTheList(policy, change, verdict, profile, now);
     // Whichever is likely comes first: without contact a member is judged in other words for a while.
-    const isContact = change.was.cluster === change.is.cluster;
+    const isContact = change.was.facts === change.is.facts;
     return (isContact && isBeyond()) || hasSameVerdict(policy, change, profile, now) || (!isContact && isBeyond());
   });
 }
@@ -126,7 +126,7 @@ function changeOf(name: ClusterName, { fleetView }: DecisionBasis, context: Plan
   const was = fleetView.get(name);
   const is = context.fleetView.get(name);
   if (was == null || is == null || was.cluster === null || is.cluster === null) return null;
-  return { was: candidateOf(was.cluster, was.contactFailure), is: candidateOf(is.cluster, is.contactFailure) };
+  return { was: candidateOf(was.cluster, was), is: candidateOf(is.cluster, is) };
 }
 
 /** Whether of a member that the placement is on nothing but its document changed, which no override looks at. */

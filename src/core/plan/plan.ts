@@ -18,6 +18,7 @@ import { consentOf } from "./approval/consent.ts";
 import { nextFormerNames } from "./approval/former-names.ts";
 import { indexRequests } from "./approval/request-index.ts";
 import { isDecision } from "./decision.ts";
+import { factsDueAt } from "./facts/collected-facts.ts";
 import { fleetViewOf, trustedObservationsOf } from "./facts/members.ts";
 import { record } from "./facts/record.ts";
 import { guardDeletions, heldIndex } from "./guard/deletions.ts";
@@ -68,7 +69,13 @@ export function plan(world: World): Plan {
     decides,
     actions: actionsFor(ledger, rendered, context, isKnownIdle),
     rendered,
-    wakeAt: earliest(nextRetry(world), world.history.reviewsAt, runs.wakeAt, ...all.map((it) => it.wakeAt)),
+    wakeAt: earliest(
+      nextRetry(world),
+      factsDueAt(world, ledger),
+      world.history.reviewsAt,
+      runs.wakeAt,
+      ...all.map((it) => it.wakeAt),
+    ),
     reasons: [
       ...trustReasons(context),
       ...answerReasons(guarded, answersThere(world), asked),
@@ -156,9 +163,7 @@ function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]
     consent,
     fleetView: fleetViewOf(world, ledger),
     trustedObservations: trustedObservationsOf(world, ledger),
-    candidates: [...intent.clusters.values()].map((it) =>
-      candidateOf(it, ledger.clusters.get(it.name)?.contactFailure ?? null),
-    ),
+    candidates: [...intent.clusters.values()].map((it) => candidateOf(it, ledger.clusters.get(it.name) ?? null)),
     sequence: nextSequence(ledger),
     content: contentOf(world),
     overrides,

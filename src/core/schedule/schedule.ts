@@ -172,6 +172,7 @@ export const staysInTouchOrNot = (
 ): boolean =>
   policy.kind !== "PickFixed" &&
   change.was.cluster === change.is.cluster &&
+  change.was.facts === change.is.facts &&
   state !== "Unscheduled" &&
   removal === null &&
   policySnapshot === latest &&
@@ -190,7 +191,7 @@ interface PlacedBinding extends Pick<Binding, "state" | "removal" | "policySnaps
  */
 export function isBeyondTheList(
   policy: PlacementPolicy,
-  candidate: Candidate,
+  { was, is: candidate }: CandidateChange,
   recorded: NonNullable<PolicySnapshot["verdict"]>,
   { plugins }: Profile,
   now: Instant,
@@ -202,9 +203,14 @@ export function isBeyondTheList(
   const surplus = decisions.filter((it) => !it.selected && it.score !== null);
   if (surplus.length < maxExplained || decisions.some((it) => it.cluster === name)) return false;
   const prepared = preparePlugins(aloneWith(candidate, policy, now), plugins);
+  if (was.facts !== candidate.facts && !isWarnedAlike(warningsOf(prepared), aloneWith(was, policy, now), plugins))
+    return false;
   const [ranked] = rankCandidates(filterCandidates([candidate], prepared, 0).fits, prepared);
   return ranked === undefined || surplus.every((it) => isBehind(ranked, it));
 }
+
+const isWarnedAlike = (warnings: readonly string[], before: Situation, plugins: Profile["plugins"]): boolean =>
+  warningsOf(preparePlugins(before, plugins)).join("\n") === warnings.join("\n");
 
 const isBehind = ({ candidate, score }: Ranked, { cluster, score: listed }: ClusterDecision): boolean =>
   listed !== null &&

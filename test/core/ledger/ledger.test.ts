@@ -128,8 +128,8 @@ describe("a state branch that cannot be read", () => {
     {
       name: "because a newer flotilla wrote it",
       path: "ledger.yaml",
-      swap: [/formatVersion: 3/, "formatVersion: 4"],
-      want: /^ledger.yaml:1:1: "formatVersion" is 4: written by a newer flotilla; upgrade$/,
+      swap: [/formatVersion: 3/, "formatVersion: 5"],
+      want: /^ledger.yaml:1:1: "formatVersion" is 5: written by a newer flotilla; upgrade$/,
     },
     {
       name: "because a field is missing",

@@ -158,13 +158,26 @@ const deletions = (random: Random): DeletionLedger => ({
   ),
 });
 
+const textsByName = <V>(random: Random, value: () => V): ReadonlyMap<string, V> =>
+  new Map([...many(random, 3, () => text(random))].sort(compareText).map((it) => [it, value()]));
+
 const cluster = (random: Random, name: ClusterName): ClusterRecord => ({
   name,
   uid: hex(random, 32),
   generation: random.below(9),
   specDigest: digest(random),
   kubeSystemUid: maybe(random, () => hex(random, 32)),
-  properties: new Map([...many(random, 3, () => text(random))].sort(compareText).map((it) => [it, text(random)])),
+  properties: new Map(
+    [
+      ...textsByName(random, () => text(random)),
+      ...many(random, 2, () => [`resources.kubernetes-fleet.io/available-${text(random)}`, text(random)] as const),
+    ].sort(([a], [b]) => compareText(a, b)),
+  ),
+  collection: {
+    origins: textsByName(random, () => "provider" as const),
+    labels: textsByName(random, () => text(random)),
+    measuredAt: maybe(random, () => instant(random)),
+  },
   contactFailure: maybe(random, () => ({
     code: random.pick([
       "Unreachable",

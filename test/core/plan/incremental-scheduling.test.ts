@@ -2,9 +2,10 @@
 // says anew; and where that is asked about, the placement moves.
 import { beforeEach, expect, test } from "vitest";
 import type { MemberCluster } from "../../../src/core/model/fleet.ts";
+import type { Collected, MissingFacts } from "../../../src/core/model/observation.ts";
 import type { PlacementPolicy } from "../../../src/core/model/placement.ts";
 import type { World as Seen } from "../../../src/core/model/plan.ts";
-import type { PlacementKey } from "../../../src/core/model/value.ts";
+import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import { clusterOf, objectOf, placementOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
@@ -90,3 +91,52 @@ test("what stands moves by the policy alone, and the scores of what is not neede
     "m3 0",
   ]);
 });
+
+const told = (np: string, labels: readonly string[] = []): Collected => ({
+  properties: new Map([["np", np]]),
+  provided: new Map(),
+  labels: new Map(labels.map((it) => it.split("=") as [string, string])),
+  missing: [],
+});
+
+const collections: readonly { name: string; on: string; told: Collected; moved: readonly string[] }[] = [
+  { name: "a value that crosses a boundary", on: "m2", told: told("5"), moved: ["m1 m2 m3", "m1", "m4 m5"] },
+  { name: "one of which the file says nothing", on: "m5", told: told("5"), moved: ["m1 m3 m5", "m1", "m4 m5"] },
+  { name: "one that is less than the file says", on: "m3", told: told("1"), moved: ["m1 m3", "m1", "m4 m5"] },
+  { name: "the end of a range", on: "m4", told: told("90"), moved: ["m1 m3 m4", "m1", "m4 m5"] },
+  { name: "what is no quantity", on: "m4", told: told("v1"), moved: ["m1 m3", "m1", "m4 m5"] },
+  {
+    name: "a label that the file does not have",
+    on: "m5",
+    told: told("1", ["e=p", "r=c"]),
+    moved: ["m1 m3", "m1", "m4 m5"],
+  },
+];
+
+test.each(collections)("collected of a member: $name", ({ on: member, told: collected, moved }) => {
+  world.member(member).collected = collected;
+  const next = world.look();
+  const warm = plan(next);
+  expect(differenceOf(warm, plan(structuredClone(next)))).toBeNull();
+  expect(differenceOf(plan(seen), plan(structuredClone(seen)))).toBeNull();
+  expect(differenceOf(plan(next), warm)).toBeNull();
+  expect(Object.keys(policies).map((it) => on(warm.ledger, it))).toEqual(moved);
+});
+
+test("what was collected decides at first, stays where it cannot be read, and is written once", () => {
+  const member = world.member("m2");
+  member.collected = told("5");
+  for (let pass = 0; pass < 8; pass++) world.pass();
+  world.flush();
+  expect(on(world.look().ledger, "roomy")).toBe("m1 m2 m3");
+  const { ledger } = world.look();
+  member.collected = told("5");
+  expect(plan(world.look()).ledger).toBe(ledger);
+  member.collected = { ...told("5"), properties: new Map(), missing: [unread] };
+  const record = plan(world.look()).ledger.clusters.get("m2" as ClusterName);
+  expect(record?.properties.get("np")).toBe("5");
+  const condition = record?.conditions.find((it) => it.type === "ClusterPropertyCollectionSucceeded");
+  expect([condition?.status, condition?.reason, condition?.message]).toEqual(["False", "Forbidden", unread.message]);
+});
+
+const unread: MissingFacts = { source: "nodes", code: "Forbidden", message: "nodes may not be listed" };

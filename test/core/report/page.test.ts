@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { known } from "../../../src/core/model/assert.ts";
 import type { Binding } from "../../../src/core/model/binding.ts";
-import { emptyLedger, type Ledger, type PlacementRecord } from "../../../src/core/model/ledger.ts";
+import { emptyLedger, type Ledger, nothingCollected, type PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Reason } from "../../../src/core/model/plan.ts";
 import type {
   ClusterName,
@@ -65,6 +65,7 @@ const member = (name: string, contactFailure: string | null): Ledger["clusters"]
         specDigest: "d" as Digest,
         kubeSystemUid: "k",
         properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]),
+        collection: nothingCollected,
         contactFailure: contactFailure === null ? null : { code: "Unreachable", message: contactFailure, since: at },
         conditions: [],
       },

@@ -1,5 +1,5 @@
 // The notation of `schedule/README.md#cases`, so that a worked case is one line here as well.
-import type { ContactFailure } from "../../../src/core/model/ledger.ts";
+import { type ContactFailure, nothingCollected } from "../../../src/core/model/ledger.ts";
 import { memberNameLabel } from "../../../src/core/model/names.ts";
 import type {
   ClusterTerm,
@@ -60,7 +60,11 @@ function candidate(text: string): Candidate {
       spec: {},
       source: { path: `clusters/${name}.yaml`, document: 0, line: 1, column: 1 },
     },
-    silence === "" ? null : outOfContact(silence),
+    {
+      contactFailure: silence === "" ? null : outOfContact(silence),
+      properties: new Map(),
+      collection: nothingCollected,
+    },
   );
 }
 

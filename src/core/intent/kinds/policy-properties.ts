@@ -1,4 +1,5 @@
 import type { Policy as WrittenPolicy, ClusterTerm as WrittenTerm } from "#schemas/cluster-resource-placement";
+import { resourcePrefix } from "../../model/names.ts";
 import { type Quantity, quantityOf } from "../../model/quantity.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 import { repeatedProblems } from "./fields.ts";
@@ -12,8 +13,6 @@ const texts: ReadonlySet<string> = new Set([
   "k8s.io/cluster-entrypoint",
   "k8s.io/cluster-certificate-authority-data",
 ]);
-
-const resourcePrefix = "resources.kubernetes-fleet.io/";
 
 /** Checks the name of a property that is to be compared or sorted by (`intent/README.md#v-pl-38`, `#v-pl-39`). */
 export function propertyNameProblems(name: string, at: JsonPath): FieldProblems {

@@ -9,6 +9,7 @@ import {
 } from "../../model/history.ts";
 import { canonicalJson, digestOf, type Json, sameJson } from "../../model/json.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
+import { resourcePrefix } from "../../model/names.ts";
 import type { PlacementSpec } from "../../model/placement.ts";
 import type { RunRecord } from "../../model/update-run.ts";
 import { type BlobId, type ClusterName, compareText, type Labels, selectorKeys } from "../../model/value.ts";
@@ -176,7 +177,7 @@ function readProperties(
   policies: readonly PlacementSpec["policy"][],
 ): Json {
   const names = new Set(policies.flatMap(propertiesOf));
-  const isCapacityRead = [...names].some((it) => it.startsWith("resources.kubernetes-fleet.io/"));
+  const isCapacityRead = [...names].some((it) => it.startsWith(resourcePrefix));
   const values = Object.entries(properties)
     .filter(([name]) => names.has(name))
     .map(([name, { value }]) => [name, value] as const);

@@ -1,5 +1,5 @@
 import type { MemberCluster } from "../../model/fleet.ts";
-import type { ContactFailure, Ledger } from "../../model/ledger.ts";
+import type { ClusterRecord, ContactFailure, Ledger } from "../../model/ledger.ts";
 import { remembered, rememberedPair } from "../../model/memo.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { World } from "../../model/plan.ts";
@@ -16,6 +16,8 @@ interface MemberView {
   /** Null when the member's document cannot be used at present. */
   readonly cluster: MemberCluster | null;
   readonly contactFailure: ContactFailure | null;
+  readonly properties: ClusterRecord["properties"];
+  readonly collection: ClusterRecord["collection"];
   /** Stands for the observation; null when the member was not asked. */
   readonly observation: object | null;
 }
@@ -38,7 +40,7 @@ export function trustedObservationsOf(
 
 /** Which members changed between two views. */
 interface Changes {
-  /** Joined, left, were relabelled, came into trouble or out of it, began or ceased to be asked. */
+  /** Joined, left, were relabelled, have other facts, came into trouble or out of it, began or ceased to be asked. */
   readonly moved: ReadonlySet<ClusterName>;
   /** These, and those with another observation. */
   readonly all: ReadonlySet<ClusterName>;
@@ -58,16 +60,25 @@ const lastOf = remembered((_: Ledger["clusters"]): { fleetView: FleetView | null
 
 function viewsOf({ intent, observed }: World, clusters: Ledger["clusters"]): FleetView {
   const views = new Map<ClusterName, MemberView>();
-  for (const [name, { contactFailure }] of clusters) {
+  for (const [name, { contactFailure, properties, collection }] of clusters) {
     const seen = observed.get(name);
     views.set(name, {
       cluster: intent.clusters.get(name) ?? null,
       contactFailure,
+      properties,
+      collection,
       observation: seen === undefined ? null : tokenOf(seen),
     });
   }
   return views;
 }
+
+/** The same to whoever decides where placements go. */
+const isSeenAlike = (was: MemberView, is: MemberView): boolean =>
+  was.cluster === is.cluster &&
+  was.contactFailure === is.contactFailure &&
+  was.properties === is.properties &&
+  was.collection.labels === is.collection.labels;
 
 /** What changed since an earlier view. Every placement of a plan asks, nearly always about the same one. */
 export const changesSince: (before: FleetView, after: FleetView) => Changes = rememberedPair((before, after) => {
@@ -75,7 +86,7 @@ export const changesSince: (before: FleetView, after: FleetView) => Changes = re
   const all = new Set<ClusterName>();
   for (const [name, is] of after) {
     const was = before.get(name);
-    const stays = was !== undefined && was.cluster === is.cluster && was.contactFailure === is.contactFailure;
+    const stays = was !== undefined && isSeenAlike(was, is);
     if (!stays || (was.observation === null) !== (is.observation === null)) moved.add(name);
     else if (was.observation !== is.observation) all.add(name);
   }

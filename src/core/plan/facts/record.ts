@@ -1,15 +1,21 @@
-import { recordedProperties } from "../../members/providers.ts";
 import { type Condition, settleConditions, type Verdict } from "../../model/condition.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
 import { revised, revisedMap, sameMap } from "../../model/identity.ts";
 import { digestOf } from "../../model/json.ts";
-import type { ClusterRecord, ContactFailure, Ledger, PlacementRecord } from "../../model/ledger.ts";
+import {
+  type ClusterRecord,
+  type ContactFailure,
+  type Ledger,
+  nothingCollected,
+  type PlacementRecord,
+} from "../../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
 import { clusterGroup } from "../../model/names.ts";
-import { noProperties, type Observation } from "../../model/observation.ts";
+import { type Collected, noProperties, type Observation } from "../../model/observation.ts";
 import type { World } from "../../model/plan.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
+import { collectedIn, collectionVerdict, factsOf } from "./collected-facts.ts";
 import { fleetViewOf, type Reached, trustedObservationsOf } from "./members.ts";
 import { type ObservationContext, withObservedFacts } from "./observed-facts.ts";
 
@@ -42,7 +48,7 @@ function recordClusters({ intent, ledger, observed, now }: World): Ledger["clust
   const read: [ClusterName, ClusterRecord][] = [];
   const names = new Map<string, ClusterName>();
   for (const it of longestJoined(intent.clusters.values(), ledger)) {
-    const recorded = recordCluster(it, { ledger, observed, now, names });
+    const recorded = recordCluster(it, { intent, ledger, observed, now, names });
     if (recorded.kubeSystemUid !== null && recorded.contactFailure?.code !== "IdentityChanged")
       names.set(recorded.kubeSystemUid, it.name);
     read.push([it.name, recorded]);
@@ -67,6 +73,7 @@ const longestJoined = (members: Iterable<MemberCluster>, { clusters }: Ledger): 
 
 /** What a member's record depends on besides the member. */
 interface ContactInput {
+  readonly intent: World["intent"];
   readonly ledger: Ledger;
   readonly observed: World["observed"];
   readonly now: Instant;
@@ -85,21 +92,24 @@ function recordCluster(cluster: MemberCluster, input: ContactInput): ClusterReco
     specDigest: "" as ClusterRecord["specDigest"],
     kubeSystemUid: null,
     properties: noProperties,
+    collection: nothingCollected,
     contactFailure: null,
     conditions: [],
   };
   const spec = base.specDigest === specDigest ? base : { ...base, specDigest, generation: base.generation + 1 };
   const seen = observed.get(cluster.name);
   const recorded = seen === undefined ? spec : withContact(spec, seen, input);
-  if (settled.has(recorded)) return recorded;
-  const conditions = settleConditions(recorded.conditions, clusterVerdicts(recorded), now);
+  const collected = collectedIn(seen);
+  if (settled.get(recorded) === collected) return recorded;
+  const verdicts = [...clusterVerdicts(recorded), ...collectionVerdict(recorded, collected)];
+  const conditions = settleConditions(recorded.conditions, verdicts, now);
   const next = conditions === recorded.conditions ? recorded : { ...recorded, conditions };
-  settled.add(next);
+  settled.set(next, collected);
   return next;
 }
 
-/** Records whose conditions say what the rest of them says: nothing settles twice. */
-const settled = new WeakSet<ClusterRecord>();
+/** Records whose conditions say what the rest of them and a collection say: nothing settles twice. */
+const settled = new WeakMap<ClusterRecord, Collected | null>();
 
 const specDigestOf = remembered(({ labels, spec }: MemberCluster) => digestOf({ labels, spec }));
 
@@ -109,10 +119,8 @@ function withContact(cluster: ClusterRecord, seen: Observation, input: ContactIn
   const message = mistakeOf(cluster, seen, input);
   if (message !== null) return withTrouble(cluster, { code: "IdentityChanged", message }, now);
   const { clusterUid } = seen;
-  const properties = recordedProperties(cluster.properties, seen.properties);
-  const same = cluster.kubeSystemUid === clusterUid && cluster.properties === properties;
-  if (same && cluster.contactFailure === null) return cluster;
-  return { ...cluster, kubeSystemUid: clusterUid, properties, contactFailure: null };
+  const { properties, collection } = factsOf(cluster, seen, input);
+  return revised(cluster, { kubeSystemUid: clusterUid, properties, collection, contactFailure: null });
 }
 
 /** Why what answers is not this member: nothing may be written there (`plan/README.md#d-8`). Null when it is. */

@@ -5,7 +5,7 @@ import { remembered } from "../../model/memo.ts";
 import type { PlacementPolicy } from "../../model/placement.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import type { AgentReport } from "./agent.ts";
-import { declaredFacts, type MemberFacts } from "./facts.ts";
+import { declaredFacts, factsOfMember, type MemberFacts, type RecordedMember } from "./facts.ts";
 
 /** Everything that a scheduling cycle decides by. */
 export interface Cycle {
@@ -33,11 +33,11 @@ export interface Candidate {
   readonly agent: AgentReport | null;
 }
 
-/** A member that Flotilla pushes to, with what its file declares. */
-export const candidateOf = (cluster: MemberCluster, contactFailure: ContactFailure | null): Candidate => ({
+/** A member that Flotilla pushes to, with what is recorded of it; null where nothing is. */
+export const candidateOf = (cluster: MemberCluster, recorded: RecordedMember | null): Candidate => ({
   cluster,
-  contactFailure,
-  facts: declaredFacts(cluster),
+  contactFailure: recorded?.contactFailure ?? null,
+  facts: recorded === null ? declaredFacts(cluster) : factsOfMember(cluster, recorded),
   agent: null,
 });
 

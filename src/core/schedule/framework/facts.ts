@@ -1,12 +1,18 @@
 import type { MemberCluster, MemberProperty } from "../../model/fleet.ts";
-import { remembered } from "../../model/memo.ts";
+import type { ClusterRecord } from "../../model/ledger.ts";
+import { remembered, rememberedPair } from "../../model/memo.ts";
+import { resourcePrefix } from "../../model/names.ts";
+import type { MemberProperties } from "../../model/observation.ts";
 import { type Quantity, quantityOf } from "../../model/quantity.ts";
+import type { Labels } from "../../model/value.ts";
 import type { Candidate } from "./cycle.ts";
 
 /** What is known of a member beside its labels and taints. */
 export interface MemberFacts {
   /** By the name under which policies ask for them (`schedule/README.md#properties`). */
   readonly properties: ReadonlyMap<string, MemberProperty>;
+  /** What its nodes tell of where it is; the file's label wins (`members/README.md#labels`). Affinity alone matches it. */
+  readonly labels: Labels;
   /** Null where namespaces are not reported: then NamespaceAffinity asks nothing of the member. */
   readonly namespaces: MemberNamespaces | null;
 }
@@ -19,18 +25,36 @@ export interface MemberNamespaces {
   readonly isCut: boolean;
 }
 
-const resourcePrefix = "resources.kubernetes-fleet.io/";
-
 /** What the member's file declares: properties and, under their names as properties, capacities. */
-export const declaredFacts = remembered(
-  ({ properties, resourceUsage: { capacity, allocatable, available, observedAt } }: MemberCluster): MemberFacts => {
-    const found = new Map<string, MemberProperty>();
-    for (const [name, it] of Object.entries(properties)) if (!name.startsWith(resourcePrefix)) found.set(name, it);
-    for (const [kind, amounts] of Object.entries({ total: capacity, allocatable, available }))
-      for (const [resource, value] of Object.entries(amounts))
-        found.set(`${resourcePrefix}${kind}-${resource}`, { value, observedAt });
-    return { properties: found, namespaces: null };
-  },
+export const declaredFacts = remembered((cluster: MemberCluster): MemberFacts => {
+  const {
+    properties,
+    resourceUsage: { capacity, allocatable, available, observedAt },
+  } = cluster;
+  const found = new Map<string, MemberProperty>();
+  for (const [name, it] of Object.entries(properties)) if (!name.startsWith(resourcePrefix)) found.set(name, it);
+  for (const [kind, amounts] of Object.entries({ total: capacity, allocatable, available }))
+    for (const [resource, value] of Object.entries(amounts))
+      found.set(`${resourcePrefix}${kind}-${resource}`, { value, observedAt });
+  return { properties: found, labels: cluster.labels, namespaces: null };
+});
+
+/** What is recorded of a member, and where nothing is, what its file declares (`members/README.md#precedence`). */
+export const factsOfMember = (cluster: MemberCluster, { properties, collection }: RecordedMember): MemberFacts =>
+  properties.size === 0 && collection.labels.size === 0
+    ? declaredFacts(cluster)
+    : mergedFacts(cluster, properties)(collection.labels);
+
+/** What decisions see of a member's record. */
+export type RecordedMember = Pick<ClusterRecord, "contactFailure" | "properties" | "collection">;
+
+const mergedFacts = rememberedPair((cluster: MemberCluster, recorded: MemberProperties) =>
+  remembered((labels: MemberProperties): MemberFacts => {
+    const declared = declaredFacts(cluster);
+    const found = new Map(declared.properties);
+    for (const [name, value] of recorded) found.set(name, { value, observedAt: null });
+    return { ...declared, properties: found, labels: { ...Object.fromEntries(labels), ...cluster.labels } };
+  }),
 );
 
 /** A value that is no quantity counts as missing (`schedule/README.md#a-29`). */

@@ -19,7 +19,7 @@ export function explainMismatch(
 
 function unmetText(
   { labelSelector, properties }: ClusterTerm,
-  { cluster: { labels }, facts }: Candidate,
+  { facts: { labels, properties: known } }: Candidate,
   isMet: (requirement: PropertyRequirement) => boolean,
 ): string | null {
   const label = firstUnmet(labelSelector, labels);
@@ -27,7 +27,7 @@ function unmetText(
   const property = properties.find((it) => !isMet(it));
   if (property === undefined) return null;
   const { name, operator, value } = property;
-  const has = facts.properties.get(name)?.value;
+  const has = known.get(name)?.value;
   return `${name} ${signs[operator]} ${value} (it has ${has === undefined ? "no such property" : has})`;
 }
 

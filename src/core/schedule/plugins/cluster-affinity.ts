@@ -47,7 +47,7 @@ export const clusterAffinity = (arithmetic: SorterArithmetic): Plugin => ({
     return preferredIn(policy)
       .flatMap(({ preference: { labelSelector, sorter } }) => {
         if (sorter === null) return [];
-        const isMeant = labelSelector === null || selects(labelSelector, candidate.cluster.labels);
+        const isMeant = labelSelector === null || selects(labelSelector, candidate.facts.labels);
         return `${isMeant} ${candidate.facts.properties.get(sorter.name)?.value}`;
       })
       .join("\n");
@@ -72,7 +72,7 @@ const failureAt =
   (candidate: Candidate): string | null => {
     for (const { preference } of preferred) {
       const { labelSelector, sorter } = preference;
-      if (sorter === null || (labelSelector !== null && !selects(labelSelector, candidate.cluster.labels))) continue;
+      if (sorter === null || (labelSelector !== null && !selects(labelSelector, candidate.facts.labels))) continue;
       const value = propertyOf(candidate, sorter.name);
       const range = rangeOf(candidates, sorter.name);
       const because = value === null || range === null ? null : failure(value, range);
@@ -109,7 +109,7 @@ const readRequirement = ({ name, operator, value }: PropertyRequirement): ReadRe
 });
 
 function matches({ labelSelector, properties }: ReadTerm, candidate: Candidate): boolean {
-  if (labelSelector !== null && !selects(labelSelector, candidate.cluster.labels)) return false;
+  if (labelSelector !== null && !selects(labelSelector, candidate.facts.labels)) return false;
   for (const it of properties) if (!meets(it, candidate)) return false;
   return true;
 }
@@ -139,6 +139,6 @@ function share(
   { labelSelector, sorter }: Preference,
   input: Parameters<typeof sorterShare>[2],
 ): number {
-  if (labelSelector !== null && !selects(labelSelector, candidate.cluster.labels)) return 0;
+  if (labelSelector !== null && !selects(labelSelector, candidate.facts.labels)) return 0;
   return sorter === null ? input.weight : sorterShare(candidate, sorter, input);
 }
