@@ -233,8 +233,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "counts no deletion that turned out to be one after its edit was counted",
-    file: "src/core/plan/guard/deletions.ts",
-    find: "return deletionsBy(changed, context).filter((it) => !known.has(onCluster(it)));",
+    file: "src/core/plan/guard/losses.ts",
+    find: "return deletionsBy(changed, isWanted, context).filter((it) => !known.has(onCluster(it)));",
     replace: "return none;",
     caughtBy: stories,
   },
@@ -683,10 +683,17 @@ export const mutants: readonly Mutant[] = [
   },
   {
     breaks: "lets what nobody takes any more go uncounted",
-    file: "src/core/plan/guard/deletions.ts",
-    find: "...noLongerWanted(after, context), ",
+    file: "src/core/plan/guard/losses.ts",
+    find: "...endedHandOvers(after, context),",
     replace: "",
     caughtBy: ["test/core/plan/hand-over.test.ts"],
+  },
+  {
+    breaks: "counts what is handed over to somebody who is to lose it as well only once nobody takes it",
+    file: "src/core/plan/wants.ts",
+    find: "const isStill = stays || isUnmoved(cluster);",
+    replace: "const isStill = true;",
+    caughtBy: ["test/core/plan/guard/lost-hand-overs.test.ts"],
   },
   {
     breaks: "leaves what was handed over with whom had it",

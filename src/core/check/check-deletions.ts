@@ -83,7 +83,7 @@ function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<Pl
   const { permitted, bounds, held } = ledger.deletions;
   const allowed = bounds?.inForce ?? world.intent.fleet.guards;
   const asked = byPlacement(held);
-  const counts = new Map<ClusterName, number>();
+  const taken = new Map<ClusterName, Set<string>>();
   const takers = new Map<ClusterName, PlacementKey[]>();
   for (const [key, record] of ledger.placements) {
     const before = world.ledger.placements.get(key);
@@ -91,13 +91,14 @@ function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<Pl
     for (const [cluster, binding] of record.bindings) {
       const was = before?.bindings.get(cluster);
       if (binding.leaving === was?.leaving || binding.leaving.length === 0) continue;
-      const count = newlyDeleted(binding, was, { record, asked: asked.get(key) ?? [], world });
-      if (count === 0) continue;
-      counts.set(cluster, (counts.get(cluster) ?? 0) + count);
+      const gone = newlyDeleted(binding, was, { record, asked: asked.get(key) ?? [], world });
+      if (gone.length === 0) continue;
+      // What two placements lose at once is one object.
+      taken.set(cluster, new Set([...(taken.get(cluster) ?? []), ...gone]));
       takers.set(cluster, [...(takers.get(cluster) ?? []), key]);
     }
   }
-  for (const [cluster, count] of counts) {
+  for (const [cluster, { size: count }] of taken) {
     const counted = permitted.get(cluster) ?? 0;
     if (count <= Math.max(counted, allowed.objectsPerCluster)) continue;
     const most = Math.max(counted, mostObjects(allowed, cluster, ledger));
@@ -110,11 +111,11 @@ function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<Pl
       );
   }
   const most = Math.max(permitted.size, mostClusters(allowed, world.intent.clusters.size));
-  if (counts.size > most)
+  if (taken.size > most)
     yield defect(
       "DeletedClustersExceeded",
       { kind: "ledger" },
-      `takes objects from ${counts.size} clusters at once, at most ${most} may lose any unasked`,
+      `takes objects from ${taken.size} clusters at once, at most ${most} may lose any unasked`,
     );
 }
 
@@ -135,10 +136,10 @@ function byPlacement(held: readonly HeldDeletion[]): ReadonlyMap<PlacementKey, r
   return groups;
 }
 
-/** Objects whose deletion starts, without those that wait for a confirmation and those that are only released. */
-function newlyDeleted(binding: Binding, was: Binding | undefined, { record, asked, world }: Taking): number {
+/** Keys of objects whose deletion starts, without those that wait for a confirmation and those that are only released. */
+function newlyDeleted(binding: Binding, was: Binding | undefined, { record, asked, world }: Taking): readonly string[] {
   const { cluster, removal, leaving } = binding;
-  if (removal?.propagation === "Abandon") return 0;
+  if (removal?.propagation === "Abandon") return [];
   // What is handed over is no deletion, unless that is over.
   const known = new Set(was?.leaving.flatMap((it) => (it.handOver === undefined ? inventoryKey(it.id) : [])));
   const seen = world.observed.get(cluster);
@@ -147,10 +148,11 @@ function newlyDeleted(binding: Binding, was: Binding | undefined, { record, aske
   for (const [key, entry] of carried ?? []) if (entry.adopted) adopted.add(key);
   const own = asked.filter((it) => it.clusters.includes(cluster));
   const isAsked = (key: string): boolean => own.some((it) => it.objects.some((id) => inventoryKey(id) === key));
-  return leaving.filter((it) => {
+  return leaving.flatMap((it): readonly string[] => {
     const key = inventoryKey(it.id);
-    return it.handOver === undefined && !known.has(key) && !(adopted.has(key) && !it.evenAdopted) && !isAsked(key);
-  }).length;
+    const isKept = it.handOver !== undefined || (adopted.has(key) && !it.evenAdopted);
+    return isKept || known.has(key) || isAsked(key) ? [] : [key];
+  });
 }
 
 function* leavesAloneWhatWaits({ actions, ledger }: Plan): Generator<PlanDefect<DeletionDefectCode>> {

@@ -79,11 +79,13 @@ export function decisionBasisOf(
 
 const isAtWork = (
   { bindings }: PlacementRecord,
-  { counted, reasons }: PlacementResult,
+  { counted, pending, reasons }: PlacementResult,
   context: PlanContext,
 ): boolean =>
   // Counted once and for all only when the pass is committed.
   counted.some((it) => leavesOf(it, context).length > 0) ||
+  // What others are to take over once its turn comes is counted as soon as they do not want it any more.
+  pending.some((it) => leavesOf(it, context).some(({ fate }) => fate === "handOver")) ||
   reasons.some((it) => it.kind === "contentLost") ||
   [...bindings.values()].some((it) => it.removal !== null || it.leaving.length > 0);
 

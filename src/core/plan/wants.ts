@@ -1,6 +1,6 @@
 import type { Intent } from "../model/intent.ts";
 import { isObject } from "../model/json.ts";
-import type { PlacementRecord, ResourceSnapshot } from "../model/ledger.ts";
+import type { Ledger, PlacementRecord, ResourceSnapshot } from "../model/ledger.ts";
 import { kindKey, type ObjectId, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { Placement } from "../model/placement.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
@@ -8,6 +8,7 @@ import { overridesOf, overridesOn } from "../render/applicable-overrides.ts";
 import { render } from "../render/render.ts";
 import { keysOf } from "../render/resource-snapshot.ts";
 import { selectResources } from "../render/select.ts";
+import { plannedIn } from "../rollout/run-plan.ts";
 import type { PlanContext, Wants } from "./moves/context.ts";
 import { keysIn, targetKeys } from "./moves/version.ts";
 import { acceptedRecord } from "./placement/place.ts";
@@ -33,10 +34,21 @@ export function wantsIn(contextNow: () => PlanContext): Wants {
     prospects.set(key, made);
     return made;
   };
+  const ends = new Map<Ledger, Map<PlacementKey, Prospect | null>>();
+  const endOf = (key: PlacementKey, ledger: Ledger): Prospect | null => {
+    const made = ends.get(ledger) ?? new Map<PlacementKey, Prospect | null>();
+    if (!made.has(key)) made.set(key, lasting(key, { ...contextNow(), ledger }));
+    ends.set(ledger, made);
+    return made.get(key) ?? null;
+  };
   const wantersOf = (cluster: ClusterName, key: ObjectKey): readonly PlacementKey[] =>
     (selectorsOf(contextNow()).byObject.get(key) ?? none).filter((it) => prospectOf(it)?.wants(cluster, key) === true);
   return {
     wantersOf,
+    isWantedForGood: (ledger, { cluster, placement }, key) =>
+      (selectorsOf(contextNow()).byObject.get(key) ?? none).some(
+        (it) => it !== placement && endOf(it, ledger)?.wants(cluster, key) === true,
+      ),
     sharedObjects: () => selectorsOf(contextNow()).shared,
     isAnythingWantedIn(cluster, placement, holder) {
       const context = contextNow();
@@ -77,6 +89,34 @@ function prospect(key: PlacementKey, context: PlanContext): Prospect | null {
         ((binding.removal === null || isReturning(binding, record, context)) &&
           targetKeys(binding, record, context).has(object))
       );
+    },
+  };
+}
+
+/**
+ * What a placement goes on wanting by a ledger in which it stands as decided: what its target alone holds goes with the
+ * next rolling update, or with a run that is to come there, however long its turn takes. Null where it wants nothing.
+ */
+function lasting(key: PlacementKey, context: PlanContext): Prospect | null {
+  const { intent } = context.world;
+  const record = context.ledger.placements.get(key);
+  const placement = intent.placements.get(key);
+  if (record === undefined || record.spec.strategy.applyStrategy.type === "ReportDiff") return null;
+  const isKept = isSuspended(record, intent) || context.ledger.quarantines.has(key);
+  if (placement === undefined && !isKept) return null;
+  const next = placement === undefined || isKept ? nothingNext : nextVersions(placement, record, context);
+  // Only what is known to come drops anything.
+  const stays = isKept || record.selectionError !== null;
+  const plans = recordsOf(context.ledger, key).flatMap(({ plan, end }) => (plan === null || end !== null ? [] : plan));
+  const isUnmoved = (cluster: ClusterName): boolean =>
+    record.spec.strategy.type === "External" && !plans.some((it) => plannedIn(it).has(cluster));
+  return {
+    wants(cluster, object) {
+      const binding = record.bindings.get(cluster);
+      if (binding === undefined || binding.state === "Unscheduled") return false;
+      if (next(cluster, object)) return true;
+      const isStill = stays || isUnmoved(cluster);
+      return isStill && binding.removal === null && targetKeys(binding, record, context).has(object);
     },
   };
 }

@@ -128,7 +128,13 @@ function tally(
   planned: readonly PlannedDeletion[],
 ): ReadonlyMap<ClusterName, number> {
   const counts = new Map(permitted);
-  for (const { cluster } of planned) counts.set(cluster, (counts.get(cluster) ?? 0) + 1);
+  const seen = new Set<string>();
+  for (const { cluster, id } of planned) {
+    // What two placements lose at once is one object.
+    const object = `${cluster} ${objectKey(id)}`;
+    if (!seen.has(object)) counts.set(cluster, (counts.get(cluster) ?? 0) + 1);
+    seen.add(object);
+  }
   return new Map([...counts].sort(([a], [b]) => compareText(a, b)));
 }
 

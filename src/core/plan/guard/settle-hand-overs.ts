@@ -1,8 +1,8 @@
-import type { Binding, HandOver, PendingRemoval } from "../../model/binding.ts";
+import type { Binding, PendingRemoval } from "../../model/binding.ts";
 import type { Fate, ObjectFate } from "../../model/deletion.ts";
 import { revised, revisedMap, sameList } from "../../model/identity.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
-import { type ObjectKey, objectKey } from "../../model/manifest.ts";
+import { objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
 import { compareText } from "../../model/value.ts";
 import { targetsReached } from "../../trust/protected.ts";
@@ -87,14 +87,4 @@ function endOf(record: PlacementRecord, binding: Binding, context: PlanContext):
   const index = digest === null ? null : (target?.resourceIndex ?? null);
   const wanted = { digest, leaves, others: [], index, targets: reached };
   return { ...wanted, isGranted: isApprovedBefore(record, cluster, wanted, context) };
-}
-
-/** What somebody was to take, and nobody wants any more: it goes from now on. */
-export function noLongerHandedOver(leaving: Binding["leaving"], before: Binding["leaving"]): readonly PendingRemoval[] {
-  const handed = new Map(
-    before.flatMap((it): [ObjectKey, HandOver][] =>
-      it.handOver === undefined ? [] : [[objectKey(it.id), it.handOver]],
-    ),
-  );
-  return handed.size === 0 ? [] : leaving.filter((it) => it.handOver === undefined && handed.has(objectKey(it.id)));
 }

@@ -42,12 +42,23 @@ export interface PlanContext {
 export interface Wants {
   /** Every placement that wants the object there, in the order of their names. */
   readonly wantersOf: (cluster: ClusterName, key: ObjectKey) => readonly PlacementKey[];
+  /**
+   * Whether another placement goes on wanting the object there once all that a ledger's placements are to get has come: what
+   * it only still carries, and is to lose as well, it does not.
+   */
+  readonly isWantedForGood: (ledger: Ledger, owner: Owner, key: ObjectKey) => boolean;
   /** Objects that more than one placement selects or carries, anywhere, in the order of their keys. */
   readonly sharedObjects: () => ReadonlyMap<ObjectKey, readonly PlacementKey[]>;
   /**
    * Whether any placement wants anything there that would go along with a Namespace or a definition of `placement`.
    */
   readonly isAnythingWantedIn: (cluster: ClusterName, placement: PlacementKey, holder: ObjectId) => boolean;
+}
+
+/** Who has an object, and where. */
+export interface Owner {
+  readonly cluster: ClusterName;
+  readonly placement: PlacementKey;
 }
 
 /** Whether a rendering failed, and why. */

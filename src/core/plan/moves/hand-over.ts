@@ -1,12 +1,6 @@
 import type { ObjectKey } from "../../model/manifest.ts";
-import type { ClusterName, PlacementKey } from "../../model/value.ts";
-import type { PlanContext } from "./context.ts";
-
-/** Who has an object, and where. */
-interface Owner {
-  readonly cluster: ClusterName;
-  readonly placement: PlacementKey;
-}
+import type { PlacementKey } from "../../model/value.ts";
+import type { Owner, PlanContext } from "./context.ts";
 
 /**
  * Who is to have an object that leaves a placement on a cluster: another one that wants it there (`plan/README.md#d-9`). The

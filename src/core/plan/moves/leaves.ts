@@ -12,11 +12,13 @@ import type { RenderContext } from "./version.ts";
 
 /**
  * What becomes of every object that a move takes off its cluster, by key, as it would be carried out now: part of what
- * is approved, and what the guard counts (`plan/README.md#d-11`, `#d-3`). What left before was decided then.
+ * is approved, and what the guard counts (`plan/README.md#d-11`, `#d-3`). What left before was decided then. `isWanted`
+ * tells what somebody else is to have there; without it, that is what anybody else wants in this pass.
  */
 export function leavesOf(
   { record, binding, to }: Pick<Move, "record" | "binding" | "to">,
   context: PlanContext,
+  isWanted?: (key: ObjectKey) => boolean,
 ): readonly ObjectFate[] {
   // All of it leaves already; what comes next comes to a cluster that carries nothing.
   if (binding.removal !== null) return none;
@@ -24,9 +26,9 @@ export function leavesOf(
   if (objects.length === 0) return none;
   const alone = fatesOf(objects, { record, binding, to });
   const owner = { cluster: binding.cluster, placement: record.key };
-  const isWanted = (key: ObjectKey): boolean => nextOwner(owner, key, context) !== null;
-  if (!alone.some(({ object }) => isWanted(objectKey(object)))) return alone;
-  return alone.map((it) => (isWanted(objectKey(it.object)) ? { object: it.object, fate: "handOver" } : it));
+  const isTaken = isWanted ?? ((key: ObjectKey): boolean => nextOwner(owner, key, context) !== null);
+  if (!alone.some(({ object }) => isTaken(objectKey(object)))) return alone;
+  return alone.map((it) => (isTaken(objectKey(it.object)) ? { object: it.object, fate: "handOver" } : it));
 }
 
 /** What becomes of objects that nobody else wants. */

@@ -1,0 +1,106 @@
+// What is handed over to somebody who is to lose it as well is a deletion of the commit that takes it from both (D 3, D 9).
+import { expect, test } from "vitest";
+import type { HeldDeletion } from "../../../../src/core/model/deletion.ts";
+import { objectKey } from "../../../../src/core/model/manifest.ts";
+import { minutes, type PlacementKey } from "../../../../src/core/model/value.ts";
+import { clusterOf, objectOf, placementOf, policyOf } from "../../../intent.ts";
+import { World, write } from "../../../world.ts";
+
+const settings = Array.from({ length: 3 }, (_, at) => objectOf("ConfigMap", `shop/settings-${at}`, "one"));
+
+/** Three clusters; `shop` has a namespace with what stands in it, and `web` places the same. */
+function shared(options: readonly string[]): World {
+  const world = new World();
+  world.commit(() => {
+    for (const name of ["m1", "m2", "m3"]) world.join(clusterOf(name, ["env=prod"]));
+    write(world, objectOf("Namespace", "shop", "-"));
+    for (const it of settings) write(world, it);
+    place(world, "shop", ["ns=shop", "unavailable=1"]);
+  });
+  settle(world);
+  world.commit(() => place(world, "web", ["ns=shop", ...options]));
+  settle(world);
+  return world;
+}
+
+function place(world: World, name: string, options: readonly string[]): void {
+  const policy = policyOf("PickAll", undefined);
+  world.placements.set(name as PlacementKey, placementOf({ name, policy, options }));
+}
+
+function settle(world: World): void {
+  for (let pass = 0; pass < 12; pass++) {
+    world.pass();
+    world.wait(minutes(2));
+  }
+  world.flush();
+}
+
+/** At most so many objects of a cluster, and so many clusters, may lose anything unasked. */
+function allow(world: World, objectsPerCluster: number, clusters: number): void {
+  const bounds = { objectsPerCluster, percentPerCluster: 0, clusters, percentOfClusters: 0 };
+  world.commit(() => {
+    world.fleet = { ...world.fleet, guards: bounds };
+  });
+  settle(world);
+}
+
+const dropSettings = (world: World): void =>
+  world.commit(() => {
+    for (const it of settings) world.objects.delete(objectKey(it.id));
+  });
+
+const isThere = (world: World, name: string): boolean =>
+  settings.every((it) => world.member(name).objects.has(objectKey(it.id)));
+
+/** What a set names: placements, clusters and objects. */
+const named = ({ groups }: HeldDeletion): readonly string[] =>
+  groups.flatMap((it) => it.clusters.map((cluster) => `${it.objects.length} of ${it.placement} on ${cluster}`)).sort();
+
+test("what two placements lose by one commit is asked about once, at that commit, wherever their turn comes", () => {
+  const world = shared(["unavailable=1"]);
+  allow(world, 0, 0);
+  dropSettings(world);
+  const { plan } = world.pass();
+  const everything = ["shop", "web"].flatMap((it) => ["m1", "m2", "m3"].map((cluster) => `3 of ${it} on ${cluster}`));
+  expect(plan.ledger.deletions.held.map(named)).toEqual([everything.sort()]);
+  settle(world);
+  expect(world.head.deletions.held.map((it) => it.digest)).toEqual(plan.ledger.deletions.held.map((it) => it.digest));
+  expect(["m1", "m2", "m3"].map((it) => isThere(world, it))).toEqual([true, true, true]);
+
+  for (const { digest } of plan.ledger.deletions.held) world.commit(() => world.confirmations.add(digest));
+  settle(world);
+  expect(["m1", "m2", "m3"].map((it) => isThere(world, it))).toEqual([false, false, false]);
+});
+
+test("what two placements lose at once is one object, and is counted once", () => {
+  const world = shared(["unavailable=1"]);
+  allow(world, 3, 3);
+  dropSettings(world);
+  world.pass();
+  const all = ["m1", "m2", "m3"].map((it) => [it, 3]);
+  expect([...world.head.deletions.permitted]).toEqual(all);
+  settle(world);
+  expect([...world.head.deletions.permitted]).toEqual(all);
+  expect(world.head.deletions.held).toEqual([]);
+  expect(["m1", "m2", "m3"].map((it) => isThere(world, it))).toEqual([false, false, false]);
+});
+
+test("what waits for its turn is counted as soon as whoever was to take it is to lose it, too", () => {
+  const world = shared(["unavailable=3"]);
+  allow(world, 0, 0);
+  // Nobody knows whether they are ready: shop waits for its turn, and web, of which they carry nothing, does not.
+  world.isBlind = true;
+  const none = (name: string, unavailable: number): void =>
+    world.commit(() => place(world, name, ["ns=elsewhere", `unavailable=${unavailable}`]));
+  none("shop", 1);
+  settle(world);
+  expect(world.head.deletions.held).toEqual([]);
+  none("web", 3);
+  settle(world);
+  const waiting = world.head.deletions.held.flatMap(named);
+  expect(waiting.filter((it) => it.includes("shop"))).toEqual(["m1", "m2", "m3"].map((it) => `4 of shop on ${it}`));
+  world.isBlind = false;
+  settle(world);
+  expect(["m1", "m2", "m3"].map((it) => isThere(world, it))).toEqual([true, true, true]);
+});
