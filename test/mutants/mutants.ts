@@ -221,8 +221,7 @@ export const mutants: readonly Mutant[] = [
     file: "src/core/plan/actions.ts",
     find: "if (ledger.quarantines.has(key) || isIdle(record, context)) continue;",
     replace: "if (isIdle(record, context)) continue;",
-    caughtBy: stories,
-    isUnnoticed: true,
+    caughtBy: ["test/core/decide/decide.test.ts"],
   },
   {
     breaks: "keeps a placement in quarantine for good",

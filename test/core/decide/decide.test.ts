@@ -4,7 +4,7 @@ import { decide, type Planner } from "../../../src/core/decide/decide.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
-import { clusterOf, objectOf, placementOf, policyOf } from "../../intent.ts";
+import { clusterOf, keyOf, objectOf, placementOf, policyOf } from "../../intent.ts";
 import { planWithDefect } from "../../simulation/planted-defect.ts";
 import { World, write } from "../../world.ts";
 
@@ -67,6 +67,16 @@ test("D 10: a placement whose plan fails the check stays as recorded, and all ot
   expect(ledger.quarantines.get(web)).toMatchObject({ commit: seen.intent.commit, since: seen.now });
   expect(acting({ ledger, ...decided })).toEqual([shop]);
   expect(decided.reasons).toContainEqual(expect.objectContaining({ kind: "quarantined", placement: web }));
+});
+
+test("D 10: what others do to its objects on a member is not put right, and does not stop the pass", () => {
+  const world = atRest();
+  change(world, "two");
+  const seen = world.look();
+  const { ledger } = soundly(seen, broken);
+  for (const name of [web, shop]) world.member("m1").objects.delete(keyOf("ConfigMap", `${name}/config`));
+  expect(acting(soundly(world.look(), broken))).toEqual([shop]);
+  expect(acting(soundly({ ...world.look(), ledger }, plan))).toEqual([shop]);
 });
 
 test("D 10: the same commit is not planned again for it, and nothing is written anew", () => {
