@@ -13,8 +13,6 @@ export interface Mutant {
   readonly replace: string;
   /** The test files that must turn red. `check` alone: nothing but the second opinion on plans is asked. */
   readonly caughtBy: "check" | readonly string[];
-  /** None of them does today: a test is still to be written, or the code is not needed any more. Expected to fail until then. */
-  readonly isUnnoticed?: true;
 }
 
 /** The source with the break in it. Throws where the text to be replaced is not there, or not once. */

@@ -245,8 +245,7 @@ export const trustMutants: readonly Mutant[] = [
     file: "src/core/plan/authors/changers.ts",
     find: "for (const it of elsewhere) if (it.after.length === 0) moved.add(`${key} ${it.path}`);",
     replace: "",
-    caughtBy: ["test/core/plan/authors/authors.test.ts"],
-    isUnnoticed: true,
+    caughtBy: ["test/core/plan/approval/attacks-authors.test.ts"],
   },
   {
     breaks: "counts what led to what is carried once more",

@@ -1,7 +1,8 @@
 // Somebody hides that he wrote what he approves (`trust/README.md#step-8`; `#threats`, T-07, T-12).
 import { describe, expect, test } from "vitest";
 import type { CommitFact } from "../../../../src/core/model/commit.ts";
-import { morning } from "../../../world.ts";
+import { keyOf, objectOf } from "../../../intent.ts";
+import { morning, World } from "../../../world.ts";
 import { certified, day, openpgp } from "../../trust/scene.ts";
 import { target } from "../guard/guarded-world.ts";
 import { asked, gated, honestly, outcome, waiting } from "../runs/one-run.ts";
@@ -11,6 +12,7 @@ import {
   byNobody,
   carries,
   edit,
+  everything,
   fleet,
   gateOf,
   run,
@@ -99,7 +101,34 @@ describe("T-07: nobody hides that he wrote it", () => {
     expect(outcome(world, answer(world, "bob", asked(world)))).toMatch(/^FLT1205: /);
     honestly(world);
   });
+
+  test("who edited a file where it was never read is the author once somebody else moves it back", () => {
+    const world = fleet(gated, trust({ approvals: [everything()] }), ["external"], readingSome());
+    const put = (value: string, folder: string, who: string): void =>
+      world.commit(() => {
+        const made = objectOf("ConfigMap", "web/settings", value);
+        const at = { ...made, source: { ...made.source, path: `${folder}/settings.yaml` } };
+        const isRead = folder === "resources";
+        for (const all of [world.objects, world.unread]) all.delete(keyOf("ConfigMap", "web/settings"));
+        (isRead ? world.objects : world.unread).set(keyOf("ConfigMap", "web/settings"), at);
+      }, by(who));
+    put("draft", "drafts", "dave");
+    put("zero", "drafts", "bob");
+    put("zero", "resources", "dave");
+    run(world, "first");
+    settle(world);
+    expect(gateOf(world, "first", 0).authors).toEqual({ principals: ["bob", "dave"], unknown: 0 });
+    expect(outcome(world, answer(world, "bob", asked(world)))).toMatch(/^FLT1205: /);
+    honestly(world);
+  });
 });
+
+/** A repository of which not everything is read, from its first commit on. */
+function readingSome(): World {
+  const world = new World();
+  world.fleet = { ...world.fleet, roots: ["resources", "placements", "clusters", "strategies", "runs"] };
+  return world;
+}
 
 test("T-12: who wrote what nobody approved is its author when a run goes back to it", () => {
   for (const protectedTargets of [[], [target({ clusters: ["m*"] })]]) {
