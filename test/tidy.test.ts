@@ -97,6 +97,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "core/plan/placement": [
     "core/model",
     "core/schedule",
+    "core/schedule/framework",
     "core/render",
     "core/rollout",
     "core/status",
@@ -131,6 +132,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/intent",
     "core/intent/trust",
     "core/ledger",
+    "core/schedule",
     "core/status",
     "core/trust",
     "core/plan/moves",
@@ -296,6 +298,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/audit",
     "core/ledger",
     "core/plan/approval",
+    "core/schedule",
     "core/status",
   ],
   "cmd/commands/reconcile": [

@@ -6,7 +6,7 @@ import type { World } from "../model/plan.ts";
 import type { ClusterName } from "../model/value.ts";
 import { isSuspended } from "../plan/placement/removal.ts";
 import { selectResources } from "../render/select.ts";
-import { type Candidate, type CycleBinding, candidateOf } from "../schedule/framework/cycle.ts";
+import { type Candidate, type CycleBinding, candidateOf, cycleBindingOf } from "../schedule/framework/cycle.ts";
 import { nextPolicySnapshots } from "../schedule/policy-snapshot.ts";
 import { profiles } from "../schedule/profile.ts";
 import { recordVerdict, sameDecision, sameDecisions, saysTheSame } from "../schedule/record-verdict.ts";
@@ -91,17 +91,7 @@ function standingsIn(before: PlacementRecord | null, record: PlacementRecord): r
   const latest = latestOf(record)?.index ?? 0;
   const isOver = ({ cluster, uid, removal }: Binding): boolean =>
     removal !== null && record.bindings.get(cluster)?.uid !== uid;
-  return [...(before?.bindings.values() ?? [])]
-    .filter((it) => !isOver(it))
-    .map(({ name, cluster, state, previousState, removal, policySnapshot, decision }) => ({
-      name,
-      cluster,
-      state,
-      previousState,
-      removing: removal !== null,
-      obsolete: policySnapshot !== latest,
-      decision,
-    }));
+  return [...(before?.bindings.values() ?? [])].filter((it) => !isOver(it)).map((it) => cycleBindingOf(it, latest));
 }
 
 function* verdictFaults(outcome: Schedule, before: PlacementRecord | null, record: PlacementRecord): Generator<string> {

@@ -2,6 +2,7 @@ import type { Binding } from "../model/binding.ts";
 import type { ClusterDecision, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { instantText, oneLine } from "../model/value.ts";
+import type { Assessment } from "../schedule/assessment.ts";
 import { summaryOf } from "../status/summary.ts";
 import { quantity } from "./phrases.ts";
 
@@ -15,9 +16,18 @@ export const recordedClusters = (record: PlacementRecord): readonly string[] => 
   ...new Set([...decisionsOf(record, () => true).map((it) => it.cluster), ...record.bindings.keys()]),
 ];
 
-export function explainPlacement(record: PlacementRecord, chosen: ClusterFilter): string {
+/**
+ * Why a placement is where it is: what was decided and recorded, how it is there, and how the scheduler would judge the
+ * clusters now. Clusters of which nothing is recorded are shown where they are asked for, or nearest to being picked.
+ */
+export function explainPlacement(
+  record: PlacementRecord,
+  chosen: ClusterFilter,
+  assessments: readonly Assessment[],
+): string {
   const { wanted, selected, available, state } = summaryOf(record);
   const { policy } = record.spec;
+  const assessed = new Map(assessments.map((it): [string, Assessment] => [it.cluster, it]));
   const lines = [
     `${record.key}: ${state}; ${policy.kind}: ${selected} of ${quantity(wanted, "cluster")} selected, ${available} available`,
   ];
@@ -30,11 +40,18 @@ export function explainPlacement(record: PlacementRecord, chosen: ClusterFilter)
     const binding = record.bindings.get(decision.cluster);
     lines.push("", `${decision.selected ? "on" : "not on"} ${decision.cluster}: ${decision.reason}`);
     if (binding !== undefined) lines.push(...bindingLines(binding));
+    lines.push(...assessmentLines(record, assessed.get(decision.cluster), decision.reason));
   }
   const decided = new Set(decisionsOf(record, chosen).map((it) => it.cluster));
   for (const binding of record.bindings.values())
     if (chosen(binding.cluster) && !decided.has(binding.cluster))
       lines.push("", `still on ${binding.cluster}, to be removed`, ...bindingLines(binding));
+  const shown = new Set(recordedClusters(record));
+  for (const it of assessments)
+    if (chosen(it.cluster) && !shown.has(it.cluster))
+      lines.push("", `not on ${it.cluster}`, ...assessmentLines(record, it, ""));
+  const nearest = assessments.filter((it) => it.isNearest && chosen(it.cluster)).map(nearestText);
+  if (nearest.length > 0) lines.push("", `nearest to being picked: ${nearest.join("; ")}`);
   return `${lines.map(oneLine).join("\n")}\n`;
 }
 
@@ -56,3 +73,29 @@ function bindingLines({ target, removal, leaving, facts, conditions }: Binding):
   if ((facts?.adopted.length ?? 0) > 0) lines.push(`  taken over: ${facts?.adopted.map(objectText).join(", ")}`);
   return lines;
 }
+
+/** What the scheduler would say now, without what the recorded decision said already. */
+function assessmentLines(
+  { spec: { policy } }: PlacementRecord,
+  assessment: Assessment | undefined,
+  recorded: string,
+): readonly string[] {
+  if (assessment === undefined) return [];
+  const { isSelected, refusals, numbers, rank } = assessment;
+  const refused = refusals.flatMap(({ plugin, because, remedy }) => {
+    const refusal = `${plugin}: ${because}`;
+    if (isSelected) return [`  would not be picked today: ${refusal}; stays until the policy changes`];
+    const isSaid = recorded === refusal;
+    return [
+      ...(isSaid ? [] : [`  refused today: ${refusal}`]),
+      ...(remedy === null ? [] : [`  to be picked: ${remedy}`]),
+    ];
+  });
+  const wanted = policy.kind === "PickN" ? policy.numberOfClusters : null;
+  const next = rank === 1 && wanted !== null ? `; numberOfClusters: ${wanted + 1} would pick it` : "";
+  const place = rank === null ? [] : [`  fits today, number ${rank} of those that are not picked${next}`];
+  return [...refused, ...place, ...numbers.map((it) => `  ${it}`)];
+}
+
+const nearestText = ({ cluster, refusals }: Assessment): string =>
+  refusals.length === 0 ? `${cluster} (fits)` : `${cluster} (refused by ${refusals.map((it) => it.plugin).join(", ")})`;

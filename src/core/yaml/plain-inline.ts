@@ -112,6 +112,8 @@ function readDoubleQuoted(reader: PlainReader, { parentIndent }: Enclosing): Jso
   const body = quotedText(reader, end, parentIndent);
   if (body === null || escapedSpaceAtEnd.test(body)) return giveUp(reader);
   countValue(reader);
+  // Most strings are what they look like, and there may be tens of thousands.
+  if (!body.includes("\\") && !body.includes("\n")) return body;
   let [value, from] = ["", 0];
   for (const { 0: all, 1: code, 2: blank = "", index } of body.matchAll(foldsAndEscapes)) {
     const meant = code === undefined ? foldedLine(blank) : unescaped(code);

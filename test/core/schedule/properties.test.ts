@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Binding } from "../../../src/core/model/binding.ts";
+import { assessClusters } from "../../../src/core/schedule/assessment.ts";
 import {
   type Candidate,
   type Cycle,
@@ -135,6 +136,18 @@ describe.each(Object.values(profiles))("whatever the fleet, the profile $name", 
       );
       const cycle = { policy: policyOf(`${count} e=p`), candidates, cycleBindings: [], now };
       expect(schedule(cycle, profile).create, `seed ${seed}`).toHaveLength(Math.min(count, feasible.length));
+    }
+  });
+
+  test("ranks first what one more cluster would be", () => {
+    for (const seed of seeds) {
+      const cycle = settled(anyCycle(seed), profile);
+      const first = assessClusters(cycle, profile).find((it) => it.rank === 1);
+      if (cycle.policy.kind !== "PickN") continue;
+      const more = { ...cycle.policy, numberOfClusters: schedule(cycle, profile).found + 1 };
+      const { create, keep } = schedule({ ...cycle, policy: more }, profile);
+      const picked = [...create.map((it) => it.cluster), ...keep.map((it) => it.decision.cluster)];
+      expect(picked, `seed ${seed}`).toEqual(first === undefined ? [] : [first.cluster]);
     }
   });
 

@@ -6,6 +6,7 @@ import { remembered } from "../../model/memo.ts";
 import type { Reason } from "../../model/plan.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import { bindingName } from "../../schedule/binding-name.ts";
+import { cycleBindingOf } from "../../schedule/framework/cycle.ts";
 import { nextPolicySnapshots } from "../../schedule/policy-snapshot.ts";
 import { profiles } from "../../schedule/profile.ts";
 import { recordVerdict } from "../../schedule/record-verdict.ts";
@@ -28,15 +29,7 @@ export function scheduleOf(record: PlacementRecord, { world, ledger, candidates 
   const historyLimit = record.spec.revisionHistoryLimit;
   const snapshots = nextPolicySnapshots(record.policySnapshots, policy, { historyLimit, inUse });
   const latest = snapshots.at(-1)?.index ?? 0;
-  const cycleBindings = [...record.bindings.values()].map((it) => ({
-    name: it.name,
-    cluster: it.cluster,
-    state: it.state,
-    previousState: it.previousState,
-    removing: it.removal !== null,
-    obsolete: it.policySnapshot !== latest,
-    decision: it.decision,
-  }));
+  const cycleBindings = [...record.bindings.values()].map((it) => cycleBindingOf(it, latest));
   const recorded = snapshots.at(-1)?.verdict?.decisions ?? nothing;
   const cycle = { policy, namespace: record.namespace, candidates, cycleBindings, recorded, now };
   const outcome = schedule(cycle, profiles[intent.fleet.profile]);

@@ -57,6 +57,20 @@ export interface CycleBinding {
   readonly decision: ClusterDecision;
 }
 
+/** A binding as the scheduler sees it, where `latest` is the index of the policy snapshot in force. */
+export const cycleBindingOf = (
+  { name, cluster, state, previousState, removal, policySnapshot, decision }: Binding,
+  latest: number,
+): CycleBinding => ({
+  name,
+  cluster,
+  state,
+  previousState,
+  removing: removal !== null,
+  obsolete: policySnapshot !== latest,
+  decision,
+});
+
 /** The cycle with everything sorted by name, so that the order of its input does not matter. */
 export const sortedCycle = (cycle: Cycle): Cycle => ({
   ...cycle,

@@ -99,3 +99,7 @@ export function rangeOf(candidates: readonly Candidate[], name: string): Propert
 }
 
 const rangesOf = remembered((_: readonly Candidate[]) => new Map<string, PropertyRange | null>());
+
+/** How a member writes this value of a property; empty where none has it. */
+export const spellingOf = (candidates: readonly Candidate[], name: string, value: Quantity): string =>
+  candidates.find((it) => propertyOf(it, name)?.nanos === value.nanos)?.facts.properties.get(name)?.value ?? "";

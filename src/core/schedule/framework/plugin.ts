@@ -44,6 +44,10 @@ export interface Extensions {
   filter?(candidate: Candidate): Judgement;
   /** Why `filter` refused a candidate, in words. Separate, since few of the refusals are shown. */
   because?(candidate: Candidate): string;
+  /** What would have to change for `filter` to let a refused candidate pass, in words. */
+  remedy?(candidate: Candidate): string;
+  /** What `filter` and `score` compute with, in words; one line each. */
+  numbers?(candidate: Candidate): readonly string[];
   /** When time alone changes the result of `filter`; null when there is no such moment. */
   turnsAt?(candidate: Candidate): Instant | null;
   /** Adds to the components of a candidate's score; a component left out is 0. */

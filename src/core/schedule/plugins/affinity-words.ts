@@ -22,13 +22,22 @@ function unmetText(
   { facts: { labels, properties: known } }: Candidate,
   isMet: (requirement: PropertyRequirement) => boolean,
 ): string | null {
-  const label = firstUnmet(labelSelector, labels);
-  if (label !== null) return `${selectorText(label)} (it has ${labelText(label.key, labels)})`;
+  const label = mismatchText(labelSelector, labels);
+  if (label !== null) return label;
   const property = properties.find((it) => !isMet(it));
   if (property === undefined) return null;
   const { name, operator, value } = property;
   const has = known.get(name)?.value;
   return `${name} ${signs[operator]} ${value} (it has ${has === undefined ? "no such property" : has})`;
+}
+
+/** The first part of a label selector that a cluster does not meet, and what it has instead; null if it meets all. */
+export const selectorMismatch = (selector: LabelSelector, { cluster: { labels } }: Candidate): string | null =>
+  mismatchText(selector, labels);
+
+function mismatchText(selector: LabelSelector | null, labels: Labels): string | null {
+  const label = firstUnmet(selector, labels);
+  return label === null ? null : `${selectorText(label)} (it has ${labelText(label.key, labels)})`;
 }
 
 const signs: Readonly<Record<PropertyRequirement["operator"], string>> = {

@@ -2,9 +2,9 @@ import type { ClusterTerm, Preference, PreferredTerm, PropertyRequirement } from
 import { type Quantity, quantityOf } from "../../model/quantity.ts";
 import { selects } from "../../model/value.ts";
 import type { Candidate } from "../framework/cycle.ts";
-import { propertyOf, rangeOf, unreadableAt } from "../framework/facts.ts";
+import { propertyOf, rangeOf, spellingOf, unreadableAt } from "../framework/facts.ts";
 import type { Extensions, Plugin, PluginInput } from "../framework/plugin.ts";
-import { explainMismatch } from "./affinity-words.ts";
+import { explainMismatch, selectorMismatch } from "./affinity-words.ts";
 import { type SorterArithmetic, sorterShare } from "./property-sorter.ts";
 
 /**
@@ -29,6 +29,8 @@ export const clusterAffinity = (arithmetic: SorterArithmetic): Plugin => ({
       },
       because: (candidate) =>
         explainMismatch(policy.required, candidate, (it) => meets(readRequirement(it), candidate)),
+      remedy: () => "change its labels or properties, or the required terms of the policy",
+      numbers: (candidate) => preferred.map((it) => preferenceText(it, candidate, { candidates, arithmetic })),
       score(candidate) {
         let affinity = 0;
         for (const { weight, preference } of preferred)
@@ -141,4 +143,23 @@ function share(
 ): number {
   if (labelSelector !== null && !selects(labelSelector, candidate.facts.labels)) return 0;
   return sorter === null ? input.weight : sorterShare(candidate, sorter, input);
+}
+
+/** What a preferred term adds to a cluster's score, and from which numbers. */
+function preferenceText(
+  { weight, preference }: PreferredTerm,
+  candidate: Candidate,
+  input: Omit<Parameters<typeof sorterShare>[2], "weight">,
+): string {
+  const { labelSelector, sorter } = preference;
+  const scored = `${share(candidate, preference, { ...input, weight })} of weight ${weight}`;
+  const mismatch = labelSelector === null ? null : selectorMismatch(labelSelector, candidate);
+  if (mismatch !== null) return `${scored}: not ${mismatch}`;
+  if (sorter === null) return `${scored}: its labels match`;
+  const { name, order } = sorter;
+  const range = rangeOf(input.candidates, name);
+  if (range === null || propertyOf(candidate, name) === null) return `${scored}: it has no ${name}`;
+  const value = candidate.facts.properties.get(name)?.value;
+  const text = (bound: Quantity): string => spellingOf(input.candidates, name, bound);
+  return `${scored}: ${name} is ${value}, of ${text(range.min)} to ${text(range.max)}, ${order}`;
 }

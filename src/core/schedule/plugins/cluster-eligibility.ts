@@ -22,6 +22,7 @@ export const clusterEligibility: Plugin = {
     return {
       filter: (it) => (ineligibility(it, now) === null || isThere(it) ? "fits" : "unschedulable"),
       because: (it) => ineligibility(it, now) ?? "",
+      remedy: () => "it has to be in contact again",
       turnsAt: (it) => (isThere(it) ? null : turnsIneligibleAt(it, now)),
     };
   },

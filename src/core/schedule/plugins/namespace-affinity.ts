@@ -24,6 +24,7 @@ export const namespaceAffinity: Plugin = {
     return {
       filter: (candidate) => (because(candidate) === null ? "fits" : "unschedulable"),
       because: (candidate) => because(candidate) ?? "",
+      remedy: () => `place the namespace ${namespace} there first`,
       warnings: unsure.map(
         (it) => `${it.cluster.name} has more namespaces than it lists: whether ${namespace} is among them is unknown`,
       ),

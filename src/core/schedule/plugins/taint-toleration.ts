@@ -24,6 +24,12 @@ export const taintToleration: Plugin = {
         const taint = untolerated(candidate);
         return taint === undefined ? "" : `taint ${taintText(taint)} is not tolerated`;
       },
+      remedy(candidate) {
+        const taint = untolerated(candidate);
+        return taint === undefined
+          ? ""
+          : `tolerate ${taintText(taint)} in the policy, or take the taint off the cluster`;
+      },
     };
   },
 };

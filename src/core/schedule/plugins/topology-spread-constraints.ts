@@ -40,6 +40,8 @@ const extensionsFor = (domains: readonly Domains[]): Extensions => ({
     const { refusedBy } = judgeCandidate(domains, candidate);
     return refusedBy === null ? "" : refusalText(refusedBy, candidate);
   },
+  remedy: () => "more of the placement in other domains, or a larger maxSkew",
+  numbers: (candidate) => domains.map((it) => skewText(it, candidate)),
   score: (candidate) => ({ topology: judgeCandidate(domains, candidate).score }),
   groupOf: (candidate) =>
     domains.map(({ constraint }) => JSON.stringify(domainOf(candidate, constraint.topologyKey) ?? null)).join("\n"),
@@ -179,6 +181,21 @@ function refusalText(
 ): string {
   const domain = domainOf(candidate, topologyKey) ?? "";
   const count = counts.get(domain) ?? 0;
-  const clusters = count === 1 ? "1 cluster" : `${count} clusters`;
-  return `${topologyKey}=${domain} has ${clusters} of it, and the fewest is ${smallest}: one more exceeds maxSkew ${maxSkew}`;
+  return `${topologyKey}=${domain} has ${clustersText(count)} of it, and the fewest is ${smallest}: one more exceeds maxSkew ${maxSkew}`;
 }
+
+/** The skew over the values of a label, and what it becomes with one more cluster in the domain of a candidate. */
+function skewText({ constraint: { topologyKey, maxSkew }, counts }: Domains, candidate: Candidate): string {
+  const domain = domainOf(candidate, topologyKey);
+  if (domain === undefined) return `it has no ${topologyKey}`;
+  const count = counts.get(domain) ?? 0;
+  const after = skewOf(new Map(counts).set(domain, count + 1));
+  return `${topologyKey}=${domain} has ${clustersText(count)} of it; one more makes the skew ${skewOf(counts)} → ${after} of at most ${maxSkew}`;
+}
+
+function skewOf(counts: ReadonlyMap<string, number>): number {
+  const { smallest, largest } = extremesOf(counts);
+  return largest - smallest;
+}
+
+const clustersText = (count: number): string => (count === 1 ? "1 cluster" : `${count} clusters`);
