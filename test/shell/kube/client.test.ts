@@ -195,6 +195,13 @@ describe("the client", () => {
     const { client } = await serve(() => undefined, { ...defaultDeadlines, requestMs: 60_000 });
     expect(await lossOf(client.until(AbortSignal.timeout(50)).request(ask))).toBe("Unreachable");
   });
+
+  it("does not lay it on its credentials that its time was over before", async () => {
+    const { client, seen } = await serve((_, response) => json(response, 200, {}));
+    const asked = client.until(AbortSignal.abort()).request(ask);
+    await expect(asked).rejects.toMatchObject({ code: "Unreachable", message: "timed out" });
+    expect(seen).toEqual([]);
+  });
 });
 
 describe("the limiter", () => {

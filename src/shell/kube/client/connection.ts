@@ -244,6 +244,8 @@ export async function authorized<T extends WireResponse | StreamingResponse>(
   signal: AbortSignal | null,
   send: (access: Access) => Promise<T>,
 ): Promise<T> {
+  // It is over before anybody asks for credentials: those would seem to be at fault.
+  if (signal?.aborted === true) throw new MemberUnreachable("Unreachable", "timed out");
   const used = await inTime(connection.access(), signal);
   const first = await send(used).catch((error: unknown) => {
     if (!isHandshake(error)) throw error;
