@@ -148,8 +148,8 @@ function stageIn(stage: StageProgress, before: StageProgress | undefined): Stage
 }
 
 const tasksIn = (records: TaskRecords, before: TaskRecords): TaskRecords => ({
-  ...records,
   Approval: requestIn(records.Approval, before.Approval),
+  TimedWait: records.TimedWait,
 });
 
 const requestIn = (request: Request | null, before: Request | null): Request | null =>

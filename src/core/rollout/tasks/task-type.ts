@@ -1,6 +1,6 @@
 import type { Task as WrittenTask } from "#schemas/cluster-staged-update-strategy";
 import type { Field, Members } from "../../ledger/codec/codec.ts";
-import type { ClockTrust, TaskKind, TaskOf, TaskRecords, TaskSide, TaskWait } from "../../model/stage-task.ts";
+import type { ClockTrust, TaskKind, TaskOf, TaskRecords, TaskSide, TaskWaitOf } from "../../model/stage-task.ts";
 import type { PlannedStage, RunPlan, RunRecord, StageProgress } from "../../model/update-run.ts";
 import type { DurationMs, Instant, RunKey } from "../../model/value.ts";
 import type { FieldProblems, JsonPath } from "../../yaml/problems.ts";
@@ -60,8 +60,6 @@ export interface TaskType<Kind extends TaskKind> {
   events(task: TaskOf<Kind>, place: TaskPlace, states: StageStates): readonly TaskEvent[];
 }
 
-type TaskWaitOf<Kind extends TaskKind> = Extract<TaskWait, { readonly task: Kind }>;
-
 /** Where a task stands. */
 interface TaskPlace {
   readonly stage: string;
@@ -91,7 +89,7 @@ export interface TaskContext extends TaskInputs {
 export interface StageTaskResult<Kind extends TaskKind> {
   readonly record: TaskRecords[Kind];
   /** Null when it is done. */
-  readonly wait: TaskWait | null;
+  readonly wait: TaskWaitOf<Kind> | null;
   /** Why the run has failed because of it; null when it has not. */
   readonly rejection: string | null;
   /** When time alone changes this; null when it does not. */
