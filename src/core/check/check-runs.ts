@@ -2,10 +2,10 @@ import type { Binding } from "../model/binding.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect, RunDefectCode } from "../model/plan-defect.ts";
-import type { StageTask, TaskRecords } from "../model/stage-task.ts";
 import type { ClusterProgress, PlannedCluster, PlannedStage, RunRecord, StageProgress } from "../model/update-run.ts";
-import type { ClusterName, Instant } from "../model/value.ts";
+import type { ClusterName } from "../model/value.ts";
 import { defect } from "./check-defect.ts";
+import { forgottenRecords, rulesOfOpen } from "./check-tasks.ts";
 
 /** Lists where a plan moves an External placement in a way that the plan of an update run does not allow now. */
 export function* checkRuns(plan: Plan, world: World): Generator<PlanDefect<RunDefectCode>> {
@@ -73,7 +73,7 @@ const isEvicted = ({ evictions }: Plan["ledger"], { key }: PlacementRecord, clus
       it.conditions.some((condition) => condition.type === "Executed" && condition.status === "True"),
   );
 
-/** `rollout/README.md#i-05`, `#u7`: the plan, the end and the approvals of a run never change. */
+/** `rollout/README.md#i-05`, `#u7`: the plan and the end of a run never change, nor what is final of its tasks. */
 function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator<PlanDefect<RunDefectCode>> {
   if (before === undefined || before.uid !== run.uid) return;
   const subject = { kind: "run", run: run.key } as const;
@@ -82,16 +82,13 @@ function* keepsItsPlan(run: RunRecord, before: RunRecord | undefined): Generator
   if (before.end !== null && (run.end !== before.end || run.stages !== before.stages))
     yield defect("RunContinuedAfterEnd", subject, `goes on with run ${run.key}, which has ended`);
   for (const [at, stage] of before.stages.entries())
-    for (const when of ["before", "after"] as const) {
-      const gate = stage[when].Approval;
-      if (gate?.approval != null && run.stages[at]?.[when].Approval !== gate)
-        yield defect("RunApprovalForgotten", subject, `forgets an approval of run ${run.key}`);
-    }
+    for (const when of ["before", "after"] as const)
+      for (const { code, what } of forgottenRecords(stage[when], run.stages[at]?.[when]))
+        yield defect(code, subject, `forgets ${what} of run ${run.key}`);
 }
 
 /**
- * `rollout/README.md#i-01`, `#i-06`: a stage ends when its clusters, waits and approvals are done; only then the next
- * one starts.
+ * `rollout/README.md#i-01`, `#i-06`: a stage ends when its clusters and tasks are done; only then the next one starts.
  */
 function* opensInOrder(
   run: RunRecord,
@@ -113,7 +110,9 @@ function* opensInOrder(
       yield defect("StageFinishBackdated", subject, `dates the landing of ${where} earlier than it was seen`);
     if (progress.endedAt === null || before?.stages[at]?.endedAt != null) continue;
     if (!hasBegun || progress.isPassedOver) continue;
-    yield* endsInTime(stage, progress, { where, subject, world });
+    const { finishedAt } = progress;
+    for (const { defects, how } of rulesOfOpen(stage.after, progress.after, { world, finishedAt }))
+      yield defect(defects.after, subject, `ends ${where} ${how}`);
   }
 }
 
@@ -128,9 +127,9 @@ interface StagePlace {
 }
 
 /**
- * `rollout/README.md#i-01`: no stage starts without its approval, unless it is passed over because the run changes
- * nothing in it and has changed nothing in it (`rollout/README.md#passed-over`). Once something changes after all, its
- * approval is needed.
+ * `rollout/README.md#i-01`: no stage starts before the tasks that stand before it are done, unless it is passed over
+ * because the run changes nothing in it and has changed nothing in it (`rollout/README.md#passed-over`). Once something
+ * changes after all, they have to be.
  */
 function* beginsAsked(
   stage: PlannedStage,
@@ -141,7 +140,8 @@ function* beginsAsked(
   const { isPassedOver } = progress;
   if (isPassedOver && before !== undefined && before.startedAt !== null && !before.isPassedOver)
     yield defect("StageSkippedAfterStart", subject, `passes over ${where}, which has begun`);
-  if (!isPassedOver && stage.before.every((it) => isDone(it, progress.before, null, world))) return;
+  const [open] = rulesOfOpen(stage.before, progress.before, { world, finishedAt: null });
+  if (!isPassedOver && open === undefined) return;
   const [record, old] = [plan.ledger, world.ledger].map((it) => it.placements.get(run.spec.placement)?.bindings);
   for (const { cluster, digest } of stage.clusters) {
     const [is, was] = [progress.clusters.get(cluster), before?.clusters.get(cluster)];
@@ -150,35 +150,10 @@ function* beginsAsked(
     const isChange = known?.digest !== digest;
     const isFresh = was?.startedAt == null;
     const isBrought = target?.digest === digest && target.sequence !== known?.sequence;
-    if (isFresh && !isPassedOver) yield defect("StageStartUnapproved", subject, `begins ${where} unasked`);
+    if (isFresh && !isPassedOver && open !== undefined)
+      yield defect(open.defects.before, subject, `begins ${where} ${open.how}`);
     else if (isChange && (isFresh || isBrought))
-      yield defect("ClusterUpdateUnapproved", subject, `changes ${cluster} in ${where}, unasked`);
-  }
-}
-
-function* endsInTime(
-  stage: PlannedStage,
-  progress: StageProgress,
-  { where, subject, world }: Pick<StagePlace, "where" | "subject" | "world">,
-): Generator<PlanDefect<RunDefectCode>> {
-  for (const task of stage.after)
-    if (!isDone(task, progress.after, progress.finishedAt, world))
-      yield task.kind === "Approval"
-        ? defect("StageEndUnapproved", subject, `ends ${where} unasked`)
-        : defect("StageWaitCutShort", subject, `ends ${where} before its time`);
-}
-
-function isDone(
-  task: StageTask,
-  records: TaskRecords,
-  finishedAt: Instant | null,
-  { now, clockOffset }: World,
-): boolean {
-  switch (task.kind) {
-    case "Approval":
-      return records.Approval?.approval != null;
-    case "TimedWait":
-      return finishedAt !== null && now >= finishedAt + task.wait && Math.abs(clockOffset ?? 0) <= 60_000;
+      yield defect("ClusterUpdateUnapproved", subject, `changes ${cluster} in ${where}, ${open?.how ?? "unasked"}`);
   }
 }
 
