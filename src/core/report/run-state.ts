@@ -89,7 +89,7 @@ function openTask({ before, after }: PlannedStage, progress: StageProgress): str
   ].flatMap(({ task, when }) => {
     const type = taskType(task.kind);
     const text = type.pendingText({ task, when, record: progress[when][task.kind], progress });
-    return text === null ? [] : [{ text, isForPeople: type.whoCanAct !== null }];
+    return text === null ? [] : [{ text, isForPeople: type.endsBy === "people" }];
   });
   return (pending.find((it) => it.isForPeople) ?? pending[0])?.text ?? null;
 }

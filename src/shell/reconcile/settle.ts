@@ -2,7 +2,8 @@ import type { Reason } from "../../core/model/plan.ts";
 import type { PlanDefect } from "../../core/model/plan-defect.ts";
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
 import { weightOf } from "../../core/report/reason-text.ts";
-import { waitsForPeople } from "../../core/rollout/tasks/tasks.ts";
+import type { TaskEnd } from "../../core/rollout/tasks/task-type.ts";
+import { endOfWait } from "../../core/rollout/tasks/tasks.ts";
 import type { Memory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";
 import { hasMoved, type PassResult, pass } from "./pass.ts";
@@ -118,17 +119,39 @@ function wakeOf(
   return Math.max(earliest(next, flushAt) ?? next, later(now, minSleep)) as Instant;
 }
 
-/** Whether a decision is still being carried out on members. */
+/** Whether a decision is still being carried out on members, or anything waits for what they say. */
 export const isInFlight = (reasons: readonly Reason[]): boolean =>
-  reasons.some((it) => it.kind === "applying" || it.kind === "awaitingHealth" || (it.kind === "leaving" && !it.stuck));
+  reasons.some(
+    (it) =>
+      it.kind === "applying" ||
+      it.kind === "awaitingHealth" ||
+      (it.kind === "leaving" && !it.stuck) ||
+      taskWaitIn(it)?.isInFlight === true,
+  );
 
 const isLate = ({ plan }: Passed, deadline: Instant | null): boolean =>
-  deadline !== null && plan.reasons.some((it) => weightOf(it) === "waiting" && !isForPeople(it));
+  deadline !== null && plan.reasons.some((it) => weightOf(it) === "waiting" && canBeLate(it));
 
-/** Whether it waits for a person, not for time. */
-const isForPeople = (reason: Reason): boolean =>
-  reason.kind === "confirmationNeeded" ||
-  (reason.kind === "run" && reason.wait.kind === "task" && waitsForPeople(reason.wait));
+/** Whether the limit can run out for it: a person has all the time they want. */
+const canBeLate = (reason: Reason): boolean =>
+  reason.kind !== "confirmationNeeded" && taskWaitIn(reason)?.canBeLate !== false;
+
+/** What a run of the program does about the wait of a stage. */
+interface TaskWaiting {
+  /** Members are asked until it ends. */
+  readonly isInFlight: boolean;
+  /** The limit runs out while it lasts. */
+  readonly canBeLate: boolean;
+}
+
+const taskWaiting: Readonly<Record<TaskEnd, TaskWaiting>> = {
+  people: { isInFlight: false, canBeLate: false },
+  time: { isInFlight: false, canBeLate: true },
+  members: { isInFlight: true, canBeLate: true },
+};
+
+const taskWaitIn = (reason: Reason): TaskWaiting | null =>
+  reason.kind === "run" && reason.wait.kind === "task" ? taskWaiting[endOfWait(reason.wait)] : null;
 
 /** Something may have changed; it does not say what. */
 export interface WakeSignal {

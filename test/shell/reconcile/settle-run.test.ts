@@ -1,8 +1,11 @@
 // Runs of the program that end, over staged update runs that take their time.
 import { expect, test } from "vitest";
-import { minutes } from "../../../src/core/model/value.ts";
+import type { Reason } from "../../../src/core/model/plan.ts";
+import type { TaskKind, TaskWaitOf } from "../../../src/core/model/stage-task.ts";
+import { type Digest, type Instant, minutes, type PlacementKey, type RunKey } from "../../../src/core/model/value.ts";
+import { taskKinds, taskType } from "../../../src/core/rollout/tasks/tasks.ts";
 import { newMemory } from "../../../src/shell/reconcile/memory.ts";
-import { runUntilSettled } from "../../../src/shell/reconcile/settle.ts";
+import { isInFlight, runUntilSettled } from "../../../src/shell/reconcile/settle.ts";
 import { once } from "./stage.ts";
 import { type StagedFleet, stagedFleet } from "./staged-fleet.ts";
 
@@ -30,3 +33,16 @@ test("a timed wait that ends after the limit is not waited for", async () => {
   const fleet = stagedFleet(one, { canary: "afterStageTasks: [{type: TimedWait, waitTime: 1h}]" });
   expect(await settled(fleet)).toMatchObject({ kind: "settled", ranOut: true });
 });
+
+const waits: { readonly [Kind in TaskKind]: TaskWaitOf<Kind> } = {
+  Approval: { kind: "task", task: "Approval", stage: "canary", when: "after", digest: "d" as Digest, because: null },
+  TimedWait: { kind: "task", task: "TimedWait", stage: "canary", until: 0 as Instant, clock: "sound" },
+};
+
+test.each(taskKinds)(
+  "members are asked again and again about a stage that waits for %s if only they end that",
+  (kind) => {
+    const reason: Reason = { kind: "run", placement: "web" as PlacementKey, run: "first" as RunKey, wait: waits[kind] };
+    expect(isInFlight([reason])).toBe(taskType(kind).endsBy === "members");
+  },
+);

@@ -30,6 +30,7 @@ export const approval: TaskType<"Approval"> = {
   advance: (_, requested, context) => advanceRequest(requested, context),
   /** A request made before it turned out that nothing changes is withdrawn. */
   withdraw: (gate) => (gate?.approval == null ? null : gate),
+  endsBy: "people",
 
   parameters: {},
   recorded: (when) => {

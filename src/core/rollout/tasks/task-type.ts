@@ -26,6 +26,9 @@ export interface TaskType<Kind extends TaskKind> {
   /** What is kept of it when it turns out that the stage is passed over (`rollout/README.md#passed-over`). */
   withdraw(record: TaskRecords[Kind]): TaskRecords[Kind];
 
+  /** What ends a wait for it. */
+  readonly endsBy: TaskEnd;
+
   // How it is recorded.
 
   /** What a plan says of it besides its type. */
@@ -39,7 +42,7 @@ export interface TaskType<Kind extends TaskKind> {
   readonly waitKind: string;
   /** What a run waits for, without the stage. */
   waitText(wait: TaskWaitOf<Kind>): string;
-  /** Who can end the wait, and how; null if it ends by itself. */
+  /** Who can end the wait, and how, in words; null if nobody can. Programs go by `endsBy`. */
   readonly whoCanAct: string | null;
   /** The commands that help with it; null for none. */
   commands(wait: TaskWaitOf<Kind>, run: RunKey): string | null;
@@ -59,6 +62,9 @@ export interface TaskType<Kind extends TaskKind> {
   /** What happened to it between two states of a stage. */
   events(task: TaskOf<Kind>, place: TaskPlace, states: StageStates): readonly TaskEvent[];
 }
+
+/** What ends a wait for a task: what people commit, the clock, or what members say. */
+export type TaskEnd = "people" | "time" | "members";
 
 /** Where a task stands. */
 interface TaskPlace {

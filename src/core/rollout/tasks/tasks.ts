@@ -2,7 +2,7 @@ import type { Task as WrittenTask } from "#schemas/cluster-staged-update-strateg
 import type { StageTask, TaskKind, TaskRecords, TaskWait } from "../../model/stage-task.ts";
 import { earliest, type Instant } from "../../model/value.ts";
 import { approval, approvalEventText } from "./approval.ts";
-import type { EventTimes, TaskContext, TaskEvent, TaskType } from "./task-type.ts";
+import type { EventTimes, TaskContext, TaskEnd, TaskEvent, TaskType } from "./task-type.ts";
 import { timedWait, timedWaitEventText } from "./timed-wait.ts";
 
 /** The types that the schema has: those of the noun, and no others. */
@@ -57,8 +57,8 @@ export function withdrawTasks(before: TaskRecords): TaskRecords {
 export const inOrder = (tasks: readonly StageTask[]): readonly StageTask[] =>
   taskKinds.flatMap((kind) => tasks.filter((it) => it.kind === kind));
 
-/** Whether people can end the wait, and not time alone. */
-export const waitsForPeople = ({ task }: TaskWait): boolean => taskType(task).whoCanAct !== null;
+/** What ends a wait. */
+export const endOfWait = ({ task }: TaskWait): TaskEnd => taskType(task).endsBy;
 
 /** An event of a forecast in words. */
 export function taskEventText(event: TaskEvent, times: EventTimes): string {

@@ -35,6 +35,7 @@ export const timedWait: TaskType<"TimedWait"> = {
     };
   },
   withdraw: () => null,
+  endsBy: "time",
 
   parameters: { wait: at(["waitTime"], duration) },
   recorded: () => ({
