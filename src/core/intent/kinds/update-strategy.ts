@@ -123,11 +123,8 @@ function stageProblems(stage: WrittenStage, at: JsonPath): FieldProblems {
     );
   return [
     ...problems,
-    ...beforeStageTasks.flatMap((it, i) => taskProblems(it, "before", [...at, "beforeStageTasks", i])),
-    ...afterStageTasks.flatMap((it, i) => taskProblems(it, "after", [...at, "afterStageTasks", i])),
-    ...repeatedIndices(afterStageTasks, (it) => it.type).map((i) =>
-      error("FLT1313", [...at, "afterStageTasks", i], "another task has this type", oneOfEach),
-    ),
+    ...taskListProblems(beforeStageTasks, "before", [...at, "beforeStageTasks"]),
+    ...taskListProblems(afterStageTasks, "after", [...at, "afterStageTasks"]),
   ];
 }
 
@@ -142,13 +139,24 @@ const stageName = (name: string, at: JsonPath): FieldProblem =>
     JSON.stringify(name),
   );
 
+/** One task of each type that may stand there: the schema allows as many as there are. */
+const taskListProblems = (tasks: readonly WrittenTask[], side: TaskSide, at: JsonPath): FieldProblems => [
+  ...tasks.flatMap((it, i) => taskProblems(it, side, [...at, i])),
+  ...repeatedIndices(tasks, (it) => it.type).map((i) =>
+    error("FLT1313", [...at, i], "another task has this type", oneOfEach(side)),
+  ),
+];
+
 function taskProblems(task: WrittenTask, side: TaskSide, at: JsonPath): FieldProblems {
   const type = taskType(task.type);
   if (type.sides.includes(side)) return type.problems(task, at);
   return [error("FLT1313", [...at, "type"], `${task.type} is not allowed ${side} a stage`, type.otherwise)];
 }
 
-const oneOfEach = `keep one ${[...taskKinds].sort().join(", one ")}`;
+const oneOfEach = (side: TaskSide): string => {
+  const kinds = taskKinds.filter((it) => taskType(it).sides.includes(side));
+  return `keep one ${[...kinds].sort().join(", one ")}`;
+};
 
 /** Every entry has to name a stage, once, with a limit that is understood: otherwise there would be no limit. */
 function failureProblems(text: string, stages: readonly WrittenStage[]): FieldProblems {

@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import schema from "../../../../schemas/cluster-staged-update-strategy.json" with { type: "json" };
+import { updateStrategyKind } from "../../../../src/core/intent/kinds/update-strategy.ts";
+import { taskKinds, taskType } from "../../../../src/core/rollout/tasks/tasks.ts";
 import { problemText } from "../../../../src/core/yaml/problems.ts";
 import { cluster, codesOf, problemsOf, read, updateStrategy } from "../reading.ts";
 
@@ -145,6 +148,48 @@ describe("what a hub would refuse, now or when a run begins, is refused", () => 
         want.every((it) => it.startsWith("warning")),
       );
     });
+});
+
+describe("a task of a type that a stage has already is refused on both sides of it", () => {
+  const twice = (side: "before" | "after"): string => stage(`${side}StageTasks: [{type: Approval}, {type: Approval}]`);
+
+  it("in a file, where it stands there", () => {
+    expect([...problemsOf(twice("before")), ...problemsOf(twice("after"))]).toEqual([
+      "5:64: error FLT1302: spec.stages[0].beforeStageTasks: must have at most one entry; correct it",
+      "5:82: error FLT1313: spec.stages[0].afterStageTasks[1]: another task has this type; keep one Approval, one TimedWait",
+    ]);
+  });
+
+  it("by the rules of the kind too, whatever the schema allows", () => {
+    const tasks = [{ type: "Approval" as const }, { type: "Approval" as const }];
+    const written = {
+      apiVersion: "placement.kubernetes-fleet.io/v1" as const,
+      kind: "ClusterStagedUpdateStrategy" as const,
+      metadata: { name: "ring" },
+      spec: { stages: [{ name: "canary", labelSelector: {}, beforeStageTasks: tasks, afterStageTasks: tasks }] },
+    };
+    expect(updateStrategyKind.rules(written)).toMatchObject([
+      {
+        code: "FLT1313",
+        at: ["spec", "stages", 0, "beforeStageTasks", 1],
+        message: "another task has this type",
+        fix: "keep one Approval",
+      },
+      {
+        code: "FLT1313",
+        at: ["spec", "stages", 0, "afterStageTasks", 1],
+        message: "another task has this type",
+        fix: "keep one Approval, one TimedWait",
+      },
+    ]);
+  });
+
+  it("the schema allows as many tasks as there are types for that side", () => {
+    const { beforeStageTasks, afterStageTasks } = schema.definitions.stage.properties;
+    const most = (side: "before" | "after"): number =>
+      taskKinds.filter((it) => taskType(it).sides.includes(side)).length;
+    expect([beforeStageTasks.maxItems, afterStageTasks.maxItems]).toEqual([most("before"), most("after")]);
+  });
 });
 
 describe("how many clusters of a stage may fail (B 13)", () => {
