@@ -19,7 +19,7 @@ import type { Part } from "./parts.ts";
 import { perfectFleet } from "./perfect-fleet.ts";
 import { endProfile, startProfile } from "./profile.ts";
 import { forgetPeak, peakMemory } from "./usage.ts";
-import { changeOf, type File, type Size, workloadOf } from "./workload.ts";
+import { changeOf, type Edit, editOf, type File, renamedToExternal, type Size, workloadOf } from "./workload.ts";
 
 /** What a process that measures one part is told. */
 export interface BareOrders {
@@ -61,6 +61,9 @@ async function main(): Promise<void> {
   ];
   for (const [name, files] of steps) await measured(name, () => settle(bare, files));
   await silence(bare);
+  await measured("rename", () => settle(bare, renamedToExternal(size)));
+  await measured("waiting", () => settle(bare, []));
+  await measured("edit waiting", () => settle(bare, editOf(0, "waited for")));
   await bare.fleet.close();
 }
 
@@ -108,7 +111,7 @@ async function open(): Promise<Bare> {
 const nothing: Counts = { passes: 0, observe: 0, plan: 0, check: 0, act: 0, longestDecision: 0, actions: 0 };
 
 /** Passes without a commit, until one neither decides nor acts. */
-async function settle(bare: Bare, files: readonly File[]): Promise<Counts> {
+async function settle(bare: Bare, files: readonly Edit[]): Promise<Counts> {
   if (files.length > 0) bare.repository.write(files);
   let sum = nothing;
   for (let count = 0; count < 200; count++) {

@@ -77,6 +77,10 @@ test("deciding can be measured alone", async () => {
     ["label", 0],
     ["silent", 0],
     ["back", 0],
+    // Nobody created a run: everything waits, and what was edited belongs to those that wait for one.
+    ["rename", 0],
+    ["waiting", 0],
+    ["edit waiting", 0],
   ]);
 });
 

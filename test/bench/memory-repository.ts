@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { type BlobId, type Commit, compareText } from "../../src/core/model/value.ts";
 import type { Heads, Repository, TreeFile } from "../../src/shell/reconcile/ports.ts";
-import type { File } from "./workload.ts";
+import type { Edit } from "./workload.ts";
 
 /** A source branch in memory, that costs nothing; what would be committed to the state branch is dropped. */
 export interface MemoryRepository extends Repository {
-  /** Makes a commit of the source branch. */
-  write(files: readonly File[]): void;
+  /** Makes a commit of the source branch; a file without text is removed. */
+  write(files: readonly Edit[]): void;
   /** Says where the state branch stands. */
   stateIs(commit: Commit): void;
 }
@@ -21,6 +21,10 @@ export function memoryRepository(): MemoryRepository {
     name: "memory",
     write(written) {
       for (const [path, text] of written) {
+        if (text === null) {
+          files.delete(path);
+          continue;
+        }
         const bytes = Buffer.from(text);
         const blob = idOf(text) as BlobId;
         blobs.set(blob, bytes);

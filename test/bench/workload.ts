@@ -15,6 +15,9 @@ export interface Size {
 /** A file of the hub: path and text. */
 export type File = readonly [path: string, text: string];
 
+/** What a commit does to a file; null removes it. */
+export type Edit = readonly [path: string, text: string | null];
+
 /** One change that somebody pushes. */
 export type Change = "new" | "edit" | "policy" | "label";
 
@@ -48,6 +51,21 @@ export function changeOf(change: Change, size: Size): readonly File[] {
       return size.members.slice(0, 1).map((name) => [`clusters/${name}.yaml`, clusterText(name, 0, size, "blue")]);
   }
 }
+
+/**
+ * Renames every placement to one that is moved by runs alone, and of which there is no run: all that they carry waits to
+ * be handed over.
+ */
+export const renamedToExternal = (size: Size): readonly Edit[] =>
+  count(size.placements).flatMap((it): readonly Edit[] => [
+    [placementPath(it), null],
+    [
+      `placements/staged-${padded(it)}.yaml`,
+      placementText(it, size, 0)
+        .replace(`\n  name: ${placementName(it)}\n`, `\n  name: staged-${padded(it)}\n`)
+        .concat("  strategy:\n    type: External\n"),
+    ],
+  ]);
 
 /** The files that an edit of one placement's ConfigMap writes. */
 export const editOf = (placement: number, version: string): readonly File[] => [

@@ -4,9 +4,11 @@ import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectIdOf } from "../model/manifest.ts";
 import type { ClusterActions, PlacementActions, RenderedTarget } from "../model/plan.ts";
 import { type ClusterName, compareText, earliest, type Instant, type PlacementKey } from "../model/value.ts";
+import type { Reached } from "./facts/members.ts";
 import { type HeldIndex, heldIndex } from "./guard/deletions.ts";
 import { handOversOf } from "./hand-overs.ts";
 import type { PlanContext } from "./moves/context.ts";
+import { isOnlyHandingOver } from "./moves/hand-over.ts";
 import { targetRendering } from "./moves/version.ts";
 import { retryOn } from "./retries.ts";
 
@@ -20,13 +22,13 @@ export function actionsFor(
   ledger: Ledger,
   rendered: readonly RenderedTarget[],
   context: PlanContext,
-  isIdle: (record: PlacementRecord, context: PlanContext) => boolean,
+  isIdle: (record: PlacementRecord, ledger: Ledger, context: PlanContext) => boolean,
 ): readonly ClusterActions[] {
   const work = new Map<ClusterName, PlacementActions[]>();
   const input: ActionInput = { ledger, context, held: heldIndex(ledger.deletions) };
   const fresh = manifestsByTarget(rendered);
   for (const [key, record] of ledger.placements) {
-    if (ledger.quarantines.has(key) || isIdle(record, context)) continue;
+    if (ledger.quarantines.has(key) || isIdle(record, ledger, context)) continue;
     for (const [cluster, actions] of actionsOf(record, fresh.get(key) ?? none, input)) {
       const list = work.get(cluster);
       if (list === undefined) work.set(cluster, [actions]);
@@ -78,18 +80,39 @@ interface ActionInput {
 export function untilAsked(
   record: PlacementRecord,
   clusters: Iterable<ClusterName>,
-  { world, trustedObservations }: PlanContext,
+  ledger: Ledger,
+  context: PlanContext,
 ): { readonly until: Instant | null } | null {
+  const { world, trustedObservations } = context;
   const { now, patience } = world;
+  const input: ActionInput = { ledger, context, held: heldIndex(ledger.deletions) };
   let until: Instant | null = null;
   for (const cluster of clusters) {
     const member = trustedObservations.get(cluster);
     const binding = record.bindings.get(cluster);
     if (member === undefined || binding === undefined) continue;
-    if (!isUpToDate({ placement: record.key, binding, member, now, patience })) return null;
+    const isDone =
+      isUpToDate({ placement: record.key, binding, member, now, patience }) ||
+      isWaitingCalmly(record, binding, { ...input, member });
+    if (!isDone) return null;
     until = earliest(until, retryOn(member, now));
   }
   return { until };
+}
+
+/** Whether a cluster only waits to hand over, and all that it keeps until then can be told and is as it should be. */
+function isWaitingCalmly(
+  record: PlacementRecord,
+  binding: Binding,
+  input: ActionInput & { readonly member: Reached },
+): boolean {
+  if (!isOnlyHandingOver(binding)) return false;
+  const { cluster, target, leaving } = binding;
+  const versions = new Set([target, ...leaving.map((it) => it.handOver?.by ?? target)]);
+  const isTold = [...versions].every(
+    (it) => targetRendering({ cluster, target: it }, record, input.context)?.kind === "rendered",
+  );
+  return isTold && actionsOn(record, binding, none, input) === null;
 }
 
 function* actionsOf(
@@ -97,26 +120,36 @@ function* actionsOf(
   fresh: Fresh,
   input: ActionInput,
 ): Generator<readonly [ClusterName, PlacementActions]> {
-  const { world, trustedObservations } = input.context;
-  const { isHeld, confirmedOthers } = input.held;
-  const { key: placement } = record;
+  const { trustedObservations } = input.context;
   for (const [cluster, binding] of record.bindings) {
     const member = trustedObservations.get(cluster);
     if (member === undefined) continue;
-    const actions = placementActions({
-      placement,
-      binding,
-      member,
-      render: () => fresh.get(cluster) ?? manifestsOf(binding, record, input),
-      isHeld: (key) => isHeld(cluster, placement, objectIdOf(key)),
-      confirmedOthers: (key) => confirmedOthers(cluster, placement, objectIdOf(key)),
-      applyStrategy: binding.target?.applyStrategy ?? record.spec.strategy.applyStrategy,
-      ...handOversOf(record, binding, { ledger: input.ledger, context: input.context, member }),
-      now: world.now,
-      patience: world.patience,
-    });
+    const actions = actionsOn(record, binding, fresh, { ...input, member });
     if (actions !== null) yield [cluster, actions];
   }
+}
+
+function actionsOn(
+  record: PlacementRecord,
+  binding: Binding,
+  fresh: Fresh,
+  input: ActionInput & { readonly member: Reached },
+): PlacementActions | null {
+  const { ledger, context, held, member } = input;
+  const { key: placement } = record;
+  const { cluster } = binding;
+  return placementActions({
+    placement,
+    binding,
+    member,
+    render: () => fresh.get(cluster) ?? manifestsOf(binding, record, input),
+    isHeld: (key) => held.isHeld(cluster, placement, objectIdOf(key)),
+    confirmedOthers: (key) => held.confirmedOthers(cluster, placement, objectIdOf(key)),
+    applyStrategy: binding.target?.applyStrategy ?? record.spec.strategy.applyStrategy,
+    ...handOversOf(record, binding, { ledger, context, member }),
+    now: context.world.now,
+    patience: context.world.patience,
+  });
 }
 
 function manifestsOf(binding: Binding, record: PlacementRecord, { context }: ActionInput) {

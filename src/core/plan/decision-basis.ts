@@ -14,6 +14,7 @@ import { profiles } from "../schedule/profile.ts";
 import { type CandidateChange, hasSameVerdict, isBeyondTheList, staysInTouchOrNot } from "../schedule/schedule.ts";
 import type { FleetView } from "./facts/members.ts";
 import type { PlanContext } from "./moves/context.ts";
+import { isOnlyHandingOver } from "./moves/hand-over.ts";
 import { leavesOf } from "./moves/leaves.ts";
 import type { PlacementResult } from "./placement/result.ts";
 import { recordsOf, runsOf } from "./runs/runs-of.ts";
@@ -53,8 +54,11 @@ export function decisionBasisOf(
   context: PlanContext,
 ): DecisionBasis | null {
   const { record, standstill } = result;
-  const snapshot = record?.resourceSnapshots.at(-1);
-  if (record === null || standstill === null || snapshot === undefined) return null;
+  if (record === null || standstill === null) return null;
+  const snapshot = record.resourceSnapshots.at(-1);
+  // No run ever brought anything of it.
+  const isUnrolled = snapshot === undefined && record.spec.strategy.type === "External";
+  if (snapshot === undefined && !isUnrolled) return null;
   if (isAtWork(record, result, context) || context.isNamed(record.key)) return null;
   // What waits for an approval rests on what people say, and on who may say it.
   if (record.change !== null || result.isAsked) return null;
@@ -65,8 +69,9 @@ export function decisionBasisOf(
     placement,
     runs: runsAround(record, context),
     selection,
-    isSelected: selection.kind === "selected" && snapshot.hash === contentDigest(selection.resources),
-    overrides: overridesOf(record.key, snapshot.resources, context.latestOverrides, intent.scopes),
+    isSelected:
+      snapshot === undefined || (selection.kind === "selected" && snapshot.hash === contentDigest(selection.resources)),
+    overrides: overridesOf(record.key, snapshot?.resources ?? [], context.latestOverrides, intent.scopes),
     latestOverrides: context.latestOverrides,
     scopes: intent.scopes,
     unusable: intent.unusable,
@@ -87,7 +92,8 @@ const isAtWork = (
   // What others are to take over once its turn comes is counted as soon as they do not want it any more.
   pending.some((it) => leavesOf(it, context).some(({ fate }) => fate === "handOver")) ||
   reasons.some((it) => it.kind === "contentLost") ||
-  [...bindings.values()].some((it) => it.removal !== null || it.leaving.length > 0);
+  // What only waits to be handed over is looked after before the placement is decided.
+  [...bindings.values()].some((it) => (it.removal !== null || it.leaving.length > 0) && !isOnlyHandingOver(it));
 
 const runsAround = ({ key }: PlacementRecord, { ledger, world }: PlanContext): readonly object[] => [
   ...runsOf(world.intent, key),

@@ -1,9 +1,11 @@
-import { commonKeys } from "../model/identity.ts";
+import { commonKeys, sameList } from "../model/identity.ts";
+import type { Intent } from "../model/intent.ts";
 import type { Inventory } from "../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { rememberedPair } from "../model/memo.ts";
 import type { Placement } from "../model/placement.ts";
 import type { World } from "../model/plan.ts";
+import type { TrustRecord } from "../model/trust.ts";
 import { type ClusterName, earliest, type PlacementKey } from "../model/value.ts";
 import { untilAsked } from "./actions.ts";
 import {
@@ -18,10 +20,13 @@ import { calmFrom } from "./facts/contests.ts";
 import { changesSince, type FleetView } from "./facts/members.ts";
 import { type ObservationContext, withObservedFacts } from "./facts/observed-facts.ts";
 import { type Finding, findings, holdsAt } from "./finding.ts";
+import { isEnding } from "./guard/settle-hand-overs.ts";
 import type { PlanContext } from "./moves/context.ts";
+import { isOnlyHandingOver, nextOwnersOf } from "./moves/hand-over.ts";
 import { explainsAlike, type OrphanCounts, type OrphanInput, orphansIn } from "./orphans.ts";
 import { unjudgedOf } from "./placement/evictions.ts";
 import { place } from "./placement/place.ts";
+import { removePlacement } from "./placement/removal.ts";
 import { nothing, type PlacementResult, type TimedReasons } from "./placement/result.ts";
 import { scheduleOf } from "./placement/schedule.ts";
 import { reasonsOf } from "./reasons.ts";
@@ -47,17 +52,42 @@ export function withChangedFacts(record: PlacementRecord, context: ObservationCo
   return next;
 }
 
-/** Records that ask nothing of any member; patience is the world's, and a process nearly always has the same one. */
-const asksNothing: Readonly<
-  Record<World["patience"], ReturnType<typeof findings<PlacementRecord, FleetView, ClusterName, true>>>
-> = { none: findings(membersChanged), retryAt: findings(membersChanged) };
+/** What else it rests on that a placement asks nothing of any member. */
+interface Surroundings {
+  readonly fleetView: FleetView;
+  /** Those for whom it keeps something: their turn may come. */
+  readonly nextOwners: readonly (PlacementRecord | null)[];
+  /** What is kept for them is rendered by these. */
+  readonly scopes: Intent["scopes"] | null;
+}
 
-/** Whether a placement asks nothing of any member. */
-export function isKnownIdle(record: PlacementRecord, context: PlanContext): boolean {
-  const { now, patience } = context.world;
-  const present = { basis: context.fleetView, keys: record.bindings, now };
+const isSameAround = (before: Surroundings, after: Surroundings): boolean =>
+  before.scopes === after.scopes && sameList(before.nextOwners, after.nextOwners);
+
+const idleRecords = () =>
+  findings<PlacementRecord, Surroundings, ClusterName, true>(
+    (before, after) => (isSameAround(before, after) ? membersChanged(before.fleetView, after.fleetView) : null),
+    (before, after) => before.fleetView === after.fleetView && isSameAround(before, after),
+  );
+
+/** Records that ask nothing of any member; patience is the world's, and a process nearly always has the same one. */
+const asksNothing: Readonly<Record<World["patience"], ReturnType<typeof idleRecords>>> = {
+  none: idleRecords(),
+  retryAt: idleRecords(),
+};
+
+/** Whether a placement asks nothing of any member, by the ledger as it is decided. */
+export function isKnownIdle(record: PlacementRecord, ledger: Ledger, context: PlanContext): boolean {
+  const { now, patience, intent } = context.world;
+  const owners = nextOwnersOf(record.bindings);
+  const basis: Surroundings = {
+    fleetView: context.fleetView,
+    nextOwners: owners.map((it) => ledger.placements.get(it) ?? null),
+    scopes: owners.length === 0 ? null : intent.scopes,
+  };
+  const present = { basis, keys: record.bindings, now };
   const look = (members: Iterable<ClusterName>) => {
-    const asked = untilAsked(record, members, context);
+    const asked = untilAsked(record, members, ledger, context);
     return asked === null ? null : { found: true as const, until: asked.until };
   };
   return asksNothing[patience](record, present, look) !== null;
@@ -105,17 +135,26 @@ interface Decision {
 
 const decisions = new WeakMap<PlacementRecord, Finding<DecisionBasis, Decision>>();
 
+/** Runs the scheduler over a placement that is asked for, or gives it as it is where an earlier pass left it there. */
+export const scheduleCached: typeof scheduleOf = (record, context) => {
+  const placement = context.world.intent.placements.get(record.key);
+  const known = placement === undefined ? null : validDecision(placement, record, context);
+  if (known === null) return scheduleOf(record, context);
+  const { moved } = changesSince(known.basis.fleetView, context.fleetView);
+  const isAlike = isScheduledAlike(known.basis, record, moved, context);
+  return isAlike ? { record, ...known.found.scheduled } : scheduleOf(record, context);
+};
+
 /** Decides a placement, or gives the result of an earlier pass where that still holds. */
 export function placeCached(
   placement: Placement,
   before: PlacementRecord | null,
   context: PlanContext,
 ): PlacementResult {
-  const known = before === null ? null : validDecision(placement, before, context);
+  const known = before === null || isEnding(before, context) ? null : validDecision(placement, before, context);
   if (before === null || known === null) return decided(placement, before, context, scheduleOf);
   const { moved } = changesSince(known.basis.fleetView, context.fleetView);
-  const isAlike = isScheduledAlike(known.basis, before, moved, context);
-  const scheduled = isAlike ? { record: before, ...known.found.scheduled } : scheduleOf(before, context);
+  const scheduled = scheduleCached(before, context);
   const schedule: typeof scheduleOf = (it) => (it === before ? scheduled : scheduleOf(it, context));
   const isOff = [...commonKeys(moved, before.bindings)].every((it) => isRelabelledOnly(it, known.basis, context));
   if (!isOff || scheduled.record !== before) return decided(placement, before, context, schedule);
@@ -141,6 +180,37 @@ function validDecision(
   if (!isUnchanged(known.basis, placement, record, context)) return null;
   // An eviction is judged by what is decided.
   return unjudgedOf(record.key, context).length > 0 ? null : known;
+}
+
+/** What is removed, from where, and by whose word: a member that changed is looked at with all the others. */
+interface RemovalBasis {
+  readonly fleetView: FleetView;
+  readonly trust: TrustRecord | null;
+}
+
+/** Placements whose files were removed and that only wait to hand over what they have. */
+const handingOver = findings<PlacementRecord, RemovalBasis, ClusterName, TimedReasons>(
+  (before, after) => (before.trust === after.trust ? membersChanged(before.fleetView, after.fleetView) : null),
+  (before, after) => before.trust === after.trust && before.fleetView === after.fleetView,
+);
+
+/** Decides a placement whose file was removed, or gives the result of an earlier pass where that still holds. */
+export function removeCached(before: PlacementRecord, context: PlanContext): PlacementResult {
+  const isOpen = unjudgedOf(before.key, context).length > 0 || context.isNamed(before.key) || isEnding(before, context);
+  if (isOpen || before.change !== null) return removePlacement(before, context);
+  const basis = { fleetView: context.fleetView, trust: context.consent.record };
+  let result: PlacementResult | null = null;
+  const found = handingOver(before, { basis, keys: before.bindings, now: context.world.now }, (members, known) => {
+    if (known !== null && [...members].length === 0) return { found: known, until: null };
+    result = removePlacement(before, context);
+    const { record, reasons, wakeAt, isAsked } = result;
+    const isWaiting = [...before.bindings.values()].every((it) => it.removal !== null && isOnlyHandingOver(it));
+    if (record !== before || isAsked || !isWaiting) return null;
+    const all = [...reasons, ...reasonsOf(result, context.isHeld, context)];
+    const until = earliest(wakeAt, calmFrom(before, context.trustedObservations));
+    return { found: { reasons: all, wakeAt }, until };
+  });
+  return result ?? (found === null ? removePlacement(before, context) : { ...nothing, record: before, ...found });
 }
 
 function keep(record: PlacementRecord, found: Decision, basis: DecisionBasis, { world }: PlanContext): void {

@@ -23,14 +23,14 @@ import { fleetViewOf, trustedObservationsOf } from "./facts/members.ts";
 import { record } from "./facts/record.ts";
 import { guardDeletions, heldIndex } from "./guard/deletions.ts";
 import { withHandOvers } from "./guard/settle-hand-overs.ts";
-import { isKnownIdle, orphansOn, placeCached, withChangedFacts } from "./incremental.ts";
+import { isKnownIdle, orphansOn, placeCached, removeCached, scheduleCached, withChangedFacts } from "./incremental.ts";
 import { nextSequence, type PlanContext } from "./moves/context.ts";
 import { type Move, manifestsOf } from "./moves/move.ts";
 import { contentOf } from "./moves/version.ts";
 import { openRequests } from "./open-requests.ts";
 import { orphanReasons } from "./orphans.ts";
 import { evictionsNow } from "./placement/evictions.ts";
-import { isSuspended, removePlacement } from "./placement/removal.ts";
+import { isSuspended } from "./placement/removal.ts";
 import { type PlacementResult, suspended } from "./placement/result.ts";
 import { keptAsRecorded, quarantinesIn } from "./quarantine.ts";
 import { fleetReasons, reasonsOf } from "./reasons.ts";
@@ -172,7 +172,7 @@ function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]
     isHeld,
     isNamed,
     conditionsOf: conditionsAt(world.now),
-    wants: wantsIn(() => context),
+    wants: wantsIn(() => context, scheduleCached),
   };
   return context;
 }
@@ -239,6 +239,6 @@ function placeOne(
 ): PlacementResult | null {
   const before = recorded === null ? null : withHandOvers(recorded, context);
   if (before !== null && isSuspended(before, context.world.intent)) return suspended(before, context);
-  if (placement === undefined) return before === null ? null : removePlacement(before, context);
+  if (placement === undefined) return before === null ? null : removeCached(before, context);
   return placeCached(placement, before, context);
 }

@@ -14,7 +14,7 @@ import { keysIn, targetKeys } from "./moves/version.ts";
 import { acceptedRecord } from "./placement/place.ts";
 import { isSuspended } from "./placement/removal.ts";
 import { isReturning } from "./placement/returns.ts";
-import { scheduleOf } from "./placement/schedule.ts";
+import type { scheduleOf } from "./placement/schedule.ts";
 import { recordsOf } from "./runs/runs-of.ts";
 
 /**
@@ -23,14 +23,19 @@ import { recordsOf } from "./runs/runs-of.ts";
  *
  * Nothing is worked out before it is asked for, and of a placement no more than where it goes and what it selects: how
  * far it gets changes nothing of what it wants. So all placements of a pass are told the same, in whatever order they are
- * decided.
+ * decided. `schedule` runs the scheduler.
  */
-export function wantsIn(contextNow: () => PlanContext): Wants {
+export function wantsIn(contextNow: () => PlanContext, schedule: typeof scheduleOf): Wants {
   const prospects = new Map<PlacementKey, Prospect | null>();
+  let index: Selectors | null = null;
+  const selectors = (): Selectors => {
+    index ??= selectorsOf(contextNow());
+    return index;
+  };
   const prospectOf = (key: PlacementKey): Prospect | null => {
     const known = prospects.get(key);
     if (known !== undefined) return known;
-    const made = prospect(key, contextNow());
+    const made = prospect(key, contextNow(), schedule);
     prospects.set(key, made);
     return made;
   };
@@ -42,18 +47,19 @@ export function wantsIn(contextNow: () => PlanContext): Wants {
     return made.get(key) ?? null;
   };
   const wantersOf = (cluster: ClusterName, key: ObjectKey): readonly PlacementKey[] =>
-    (selectorsOf(contextNow()).byObject.get(key) ?? none).filter((it) => prospectOf(it)?.wants(cluster, key) === true);
+    (selectors().byObject.get(key) ?? none).filter((it) => prospectOf(it)?.wants(cluster, key) === true);
   return {
     wantersOf,
     isWantedForGood: (ledger, { cluster, placement }, key) =>
-      (selectorsOf(contextNow()).byObject.get(key) ?? none).some(
+      (selectors().byObject.get(key) ?? none).some(
         (it) => it !== placement && endOf(it, ledger)?.wants(cluster, key) === true,
       ),
-    sharedObjects: () => selectorsOf(contextNow()).shared,
+    isWantedBy: (placement, cluster, key) => prospectOf(placement)?.wants(cluster, key) === true,
+    sharedObjects: () => selectors().shared,
     isAnythingWantedIn(cluster, placement, holder) {
-      const context = contextNow();
-      const held = selectorsOf(context).byHolder.get(objectKey(holder)) ?? none;
+      const held = selectors().byHolder.get(objectKey(holder)) ?? none;
       if (held.length === 0) return false;
+      const context = contextNow();
       const record = context.ledger.placements.get(placement);
       const defined = kindDefinedBy(holder, record, context);
       // Who is taken away as a whole comes back only once all of it is gone.
@@ -72,12 +78,12 @@ interface Prospect {
 }
 
 /** Null where it wants nothing: its file was removed. */
-function prospect(key: PlacementKey, context: PlanContext): Prospect | null {
+function prospect(key: PlacementKey, context: PlanContext, schedule: typeof scheduleOf): Prospect | null {
   const before = context.ledger.placements.get(key) ?? null;
   const placement = context.world.intent.placements.get(key);
   const isHeld = before !== null && isSuspended(before, context.world.intent);
   if (placement === undefined && !isHeld) return null;
-  const record = placement === undefined || isHeld ? before : scheduled(placement, before, context);
+  const record = placement === undefined || isHeld ? before : scheduled(placement, before, { context, schedule });
   if (record === null || record.spec.strategy.applyStrategy.type === "ReportDiff") return null;
   const next = placement === undefined || isHeld ? nothingNext : nextVersions(placement, record, context);
   return {
@@ -121,10 +127,14 @@ function lasting(key: PlacementKey, context: PlanContext): Prospect | null {
   };
 }
 
-const scheduled = (placement: Placement, before: PlacementRecord | null, context: PlanContext): PlacementRecord => {
+const scheduled = (
+  placement: Placement,
+  before: PlacementRecord | null,
+  { context, schedule }: { readonly context: PlanContext; readonly schedule: typeof scheduleOf },
+): PlacementRecord => {
   const accepted = acceptedRecord(placement, before, context);
   const isPlaced = selectResources(placement, context.world.intent).kind === "selected";
-  return isPlaced || placement.spec.strategy.type === "External" ? scheduleOf(accepted, context).record : accepted;
+  return isPlaced || placement.spec.strategy.type === "External" ? schedule(accepted, context).record : accepted;
 };
 
 type Next = (cluster: ClusterName, key: ObjectKey) => boolean;
@@ -147,6 +157,7 @@ function nextVersions(placement: Placement, record: PlacementRecord, context: Pl
   const selected = new Set(resources.map((it) => objectKey(it.id)));
   const candidates = overridesOf(placement.key, resources, context.latestOverrides, intent.scopes);
   const kept = (cluster: ClusterName): ReadonlySet<ObjectKey> => {
+    if (candidates.length === 0) return selected;
     const labels = intent.clusters.get(cluster)?.labels ?? {};
     const overrides = overridesOn(labels, candidates);
     if (overrides.length === 0) return selected;

@@ -2,7 +2,7 @@ import type { Binding } from "../../model/binding.ts";
 import type { AcceptedBounds, DeletionLedger, ForeignObject } from "../../model/deletion.ts";
 import type { DeletionBounds } from "../../model/fleet.ts";
 import { type Json, sameJson } from "../../model/json.ts";
-import type { Ledger } from "../../model/ledger.ts";
+import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
@@ -125,14 +125,18 @@ function overlooked(
   ]);
   const found: PlannedDeletion[] = [];
   for (const [placement, { bindings }] of placements)
-    for (const { cluster, leaving, removal } of bindingsWithLeaving(bindings)) {
-      if (removal !== null) continue;
-      for (const { id, released, handOver } of leaving)
-        if (!released && handOver === undefined && carriesData(id) && !isAsked(cluster, placement, objectKey(id)))
-          found.push({ cluster, placement, id, wholePlacement: false });
-    }
+    for (const { cluster, id } of dataGoingByEdits(bindings))
+      if (!isAsked(cluster, placement, objectKey(id))) found.push({ cluster, placement, id, wholePlacement: false });
   return found;
 }
+
+const dataGoingByEdits = remembered((bindings: PlacementRecord["bindings"]) =>
+  bindingsWithLeaving(bindings).flatMap(({ cluster, leaving, removal }) =>
+    leaving.flatMap(({ id, released, handOver }) =>
+      removal === null && !released && handOver === undefined && carriesData(id) ? { cluster, id } : [],
+    ),
+  ),
+);
 
 /** Objects that a member carries of us by the record: what its targets hold. Counted when first asked. */
 function objectCounter({ placements }: Ledger): (cluster: ClusterName) => number {

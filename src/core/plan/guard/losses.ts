@@ -144,6 +144,8 @@ const sameObjects = (a: readonly ObjectId[], b: readonly ObjectId[]): boolean =>
 function endedHandOvers(after: Ledger, context: PlanContext): readonly PlannedDeletion[] {
   const { ledger, world, isNewCommit } = context;
   const found: PlannedDeletion[] = [];
+  // By the same ledger the same is lost.
+  if (!isNewCommit && isDecidedAlike(world.ledger, after)) return found;
   for (const [placement, { bindings }] of after.placements)
     for (const { cluster, leaving, removal } of bindingsWithLeaving(bindings)) {
       if (removal?.propagation === "Abandon") continue;
@@ -155,12 +157,15 @@ function endedHandOvers(after: Ledger, context: PlanContext): readonly PlannedDe
         const key = objectKey(id);
         if (released || !before.has(key)) continue;
         const isLost = handOver === undefined || isLostBy(after, key);
-        const isCounted = !isNewCommit && isLostBy(world.ledger, key);
-        if (isLost && !isCounted) found.push({ cluster, placement, id, wholePlacement: removal !== null });
+        if (isLost && (isNewCommit || !isLostBy(world.ledger, key)))
+          found.push({ cluster, placement, id, wholePlacement: removal !== null });
       }
     }
   return found;
 }
+
+const isDecidedAlike = (a: Ledger, b: Ledger): boolean =>
+  a.placements === b.placements && a.runs === b.runs && a.quarantines === b.quarantines;
 
 const nothingHanded: ReadonlySet<ObjectKey> = new Set();
 

@@ -1,4 +1,5 @@
 import { type ForeignObject, type ForeignObjects, type HeldDeletion, maxForeignObjects } from "../../model/deletion.ts";
+import type { InventoryPlacement } from "../../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
@@ -27,8 +28,9 @@ export function refusedForOthers(
       if (removal?.propagation === "Abandon") continue;
       const seen = observed.get(cluster);
       const carried = seen?.kind === "reached" ? seen.inventory.placements.get(placement) : undefined;
+      if (carried === undefined || !isAnyRefused(carried)) continue;
       for (const { id } of leaving) {
-        const outcome = carried?.entries.get(objectKey(id))?.outcome;
+        const outcome = carried.entries.get(objectKey(id))?.outcome;
         if (outcome?.kind !== "lingering" || outcome.code !== "NamespaceNotEmpty") continue;
         // Where the list is missing, the member is asked again before anybody else is.
         if (outcome.others !== undefined) all.push({ cluster, placement, id, found: outcome.others });
@@ -36,6 +38,10 @@ export function refusedForOthers(
     }
   return all;
 }
+
+const isAnyRefused = remembered(({ entries }: InventoryPlacement): boolean =>
+  [...entries.values()].some(({ outcome }) => outcome.kind === "lingering" && outcome.code === "NamespaceNotEmpty"),
+);
 
 /** The bindings of a placement from which something leaves. */
 export const bindingsWithLeaving = remembered((bindings: PlacementRecord["bindings"]) =>

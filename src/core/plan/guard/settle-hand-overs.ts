@@ -28,6 +28,20 @@ const isAnyLeaving = remembered((bindings: PlacementRecord["bindings"]): boolean
   [...bindings.values()].some((it) => it.leaving.length > 0),
 );
 
+/**
+ * Whether nobody wants any more what a placement still keeps for others, since it is protected. With nothing that could be
+ * protected, that never stays so.
+ */
+export function isEnding({ key, bindings }: PlacementRecord, context: PlanContext): boolean {
+  if ((context.consent.record === null && context.world.trustAnchor === null) || !isAnyLeaving(bindings)) return false;
+  return [...bindings.values()].some(({ cluster, leaving }) =>
+    leaving.some(
+      ({ id, handOver }) =>
+        handOver !== undefined && nextOwner({ cluster, placement: key }, objectKey(id), context, handOver.to) === null,
+    ),
+  );
+}
+
 function handingOver(binding: Binding, record: PlacementRecord, context: PlanContext): Binding {
   const owner = { cluster: binding.cluster, placement: record.key };
   const asked = endOf(record, binding, context);

@@ -1,4 +1,7 @@
+import type { Binding } from "../../model/binding.ts";
+import type { PlacementRecord } from "../../model/ledger.ts";
 import type { ObjectKey } from "../../model/manifest.ts";
+import { remembered } from "../../model/memo.ts";
 import type { PlacementKey } from "../../model/value.ts";
 import type { Owner, PlanContext } from "./context.ts";
 
@@ -12,6 +15,20 @@ export function nextOwner(
   { wants }: PlanContext,
   known: PlacementKey | null = null,
 ): PlacementKey | null {
-  const others = wants.wantersOf(cluster, key).filter((it) => it !== placement);
-  return known !== null && others.includes(known) ? known : (others[0] ?? null);
+  if (known !== null && known !== placement && wants.isWantedBy(known, cluster, key)) return known;
+  return wants.wantersOf(cluster, key).find((it) => it !== placement) ?? null;
 }
+
+/** Whether something leaves a cluster, and all of that waits for its next owner. */
+export const isOnlyHandingOver = ({ leaving }: Pick<Binding, "leaving">): boolean =>
+  leaving.length > 0 && leaving.every((it) => it.handOver !== undefined);
+
+/** Who is to take what leaves a placement, anywhere. */
+export const nextOwnersOf = remembered((bindings: PlacementRecord["bindings"]): readonly PlacementKey[] => {
+  const owners = new Set<PlacementKey>();
+  for (const { leaving } of bindings.values())
+    for (const { handOver } of leaving) if (handOver !== undefined) owners.add(handOver.to);
+  return owners.size === 0 ? nobody : [...owners];
+});
+
+const nobody: readonly never[] = [];
