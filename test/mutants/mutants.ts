@@ -156,7 +156,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "deletes what waits for a confirmation",
     file: "src/core/plan/actions.ts",
-    find: "isHeld: (key) => isHeld(cluster, placement, objectIdOf(key)),",
+    find: "isHeld: (key) => held.isHeld(cluster, placement, objectIdOf(key)),",
     replace: "isHeld: () => false,",
     caughtBy: "check",
   },
@@ -219,8 +219,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "acts on members for a placement in quarantine",
     file: "src/core/plan/actions.ts",
-    find: "if (ledger.quarantines.has(key) || isIdle(record, context)) continue;",
-    replace: "if (isIdle(record, context)) continue;",
+    find: "if (ledger.quarantines.has(key) || isIdle(record, ledger, context)) continue;",
+    replace: "if (isIdle(record, ledger, context)) continue;",
     caughtBy: ["test/core/decide/decide.test.ts"],
   },
   {
@@ -648,9 +648,16 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "deletes what another placement wants, and makes it again",
     file: "src/core/plan/moves/hand-over.ts",
-    find: "wants.wantersOf(cluster, key).filter((it) => it !== placement)",
-    replace: "wants.wantersOf(cluster, key).filter((it) => it === key)",
+    find: "wants.wantersOf(cluster, key).find((it) => it !== placement)",
+    replace: "wants.wantersOf(cluster, key).find((it) => it === key)",
     caughtBy: ["test/core/plan/hand-over.test.ts"],
+  },
+  {
+    breaks: "goes on thinking that nothing is to be done where the turn of the next owner has come",
+    file: "src/core/plan/incremental.ts",
+    find: "before.scopes === after.scopes && sameList(before.nextOwners, after.nextOwners)",
+    replace: "before.scopes === after.scopes",
+    caughtBy: ["test/core/plan/waiting.test.ts"],
   },
   {
     breaks: "takes away what is kept for another placement",
