@@ -133,6 +133,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/intent/trust",
     "core/ledger",
     "core/schedule",
+    "core/schedule/framework",
     "core/status",
     "core/trust",
     "core/plan/moves",

@@ -16,6 +16,7 @@ import { type HubOptions, now } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { unknownText } from "../../terminal/outcome.ts";
 import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
+import { describeMember } from "./describe-cluster.ts";
 
 export interface DescribeOptions extends HubOptions {
   readonly kind: string;
@@ -23,12 +24,16 @@ export interface DescribeOptions extends HubOptions {
   readonly output: Format;
 }
 
-/** Shows a run from what is recorded: what is done, what waits, for whom and until when, and what fails. */
+/** Shows one run, or one member cluster, in full. */
 export async function describe(options: DescribeOptions, terminal: Terminal): Promise<ExitCode> {
-  if (!["run", "runs"].includes(options.kind)) {
-    terminal.err(`error: unknown kind ${options.kind}; the only one is run\n`);
-    return exitCodes.usage;
-  }
+  if (["cluster", "clusters"].includes(options.kind)) return describeMember(options, terminal);
+  if (["run", "runs"].includes(options.kind)) return describeRun(options, terminal);
+  terminal.err(`error: unknown kind ${options.kind}; choose run or cluster\n`);
+  return exitCodes.usage;
+}
+
+/** A run from what is recorded: what is done, what waits, for whom and until when, and what fails. */
+async function describeRun(options: DescribeOptions, terminal: Terminal): Promise<ExitCode> {
   return withRecord(options, terminal, async ({ repository, state, ledger, printAge }) => {
     const { commit: head } = state;
     const run = ledger.runs.get(options.name as RunKey);

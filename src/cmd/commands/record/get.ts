@@ -1,3 +1,4 @@
+import type { Intent } from "../../../core/model/intent.ts";
 import { type Json, memberAt, textOf } from "../../../core/model/json.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
 import { type Commit, oneLine } from "../../../core/model/value.ts";
@@ -6,6 +7,7 @@ import { requestKey } from "../../../core/report/approval-files.ts";
 import { actionLines, type Viewer } from "../../../core/report/approval-options.ts";
 import { approvalContext } from "../../../core/report/approval-status.ts";
 import { approvalValues, uncountedLines } from "../../../core/report/approval-values.ts";
+import { wideClusterRows } from "../../../core/report/cluster-text.ts";
 import { deletionItems, deletionRows, deletionSetLines } from "../../../core/report/deletion-text.ts";
 import { requestLines, ruleLines, standingLines } from "../../../core/report/request-text.ts";
 import {
@@ -17,7 +19,9 @@ import {
   runRows,
   type TableRows,
 } from "../../../core/report/tables.ts";
+import { newMemory } from "../../../shell/reconcile/memory.ts";
 import type { Repository } from "../../../shell/reconcile/ports.ts";
+import { acceptedIntent } from "../../../shell/reconcile/source.ts";
 import { cordonedIn } from "../../edits/drain.ts";
 import { viewerOf } from "../../hub/approver.ts";
 import { acceptedFiles, recordedObjects, standingAnswers, withRecord } from "../../hub/record.ts";
@@ -36,7 +40,13 @@ export interface GetOptions extends HubOptions {
 /** By kind, the names that can be given (bindings are named by their placement), and the table. */
 const views = {
   placements: { keys: (it) => it.placements.keys(), rows: (it, { name }) => placementRows(it, name) },
-  clusters: { keys: (it) => it.clusters.keys(), rows: (it, { name, cordoned }) => clusterRows(it, name, cordoned) },
+  clusters: {
+    keys: (it) => it.clusters.keys(),
+    rows: (it, { name, cordoned, intent }) =>
+      intent === null
+        ? clusterRows(it, name, cordoned)
+        : wideClusterRows({ ledger: it, intent, cordoned, now: now() }, name),
+  },
   bindings: { keys: (it) => it.placements.keys(), rows: (it, { name }) => bindingRows(it, name) },
   runs: { keys: (it) => it.runs.keys(), rows: (it, { name, isWide }) => runRows(it, name, isWide) },
   evictions: { keys: (it) => it.evictions.keys(), rows: (it, { name }) => evictionRows(it, name) },
@@ -75,7 +85,9 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
     if (output === "text" || output === "wide") {
       await printAge();
       const cordoned = kind === "clusters" ? cordonedIn(await acceptedFiles(repository, state)) : none;
-      const [header, rows] = views[kind].rows(ledger, { name, isWide: output === "wide", cordoned });
+      const isWide = output === "wide";
+      const intent = kind === "clusters" && isWide ? await acceptedIntent(repository, state, newMemory()) : null;
+      const [header, rows] = views[kind].rows(ledger, { name, isWide, cordoned, intent });
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
       if (kind === "approvals" && name !== null)
         for (const line of requestDetails(ledger, name, await viewerOf(options, approvalContext(ledger, now()))))
@@ -140,6 +152,8 @@ interface Shown {
   readonly name: string | null;
   readonly isWide: boolean;
   readonly cordoned: ReadonlySet<string>;
+  /** The files that were accepted last, where the table needs them. */
+  readonly intent: Intent | null;
 }
 
 const none: ReadonlySet<string> = new Set();

@@ -26,8 +26,10 @@ export function addReading(program: Command, terminal: Terminal, finish: Finish)
       finish(await (await import("./explain.ts")).explain({ placement, ...options }, terminal)),
     );
   withHubAndOutput(program.command("describe"))
-    .description("show a run as a tree: what is done, what waits, for whom and until when, what fails and why")
-    .argument("<kind>", "run")
+    .description(
+      "show one run as a tree: what is done, what waits, for whom and until when; or all that is known of a cluster",
+    )
+    .argument("<kind>", "run or cluster")
     .argument("<name>", "name, or namespace/name")
     .action(async (kind, name, options) =>
       finish(await (await import("./describe.ts")).describe({ kind, name, ...options }, terminal)),
