@@ -1,8 +1,8 @@
 import { decide } from "../decide/decide.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
-import type { TaskRecords } from "../model/stage-task.ts";
-import type { RunRecord, StageProgress } from "../model/update-run.ts";
+import type { StageTask, TaskRecords } from "../model/stage-task.ts";
+import type { RunRecord } from "../model/update-run.ts";
 import {
   type ClusterName,
   type DurationMs,
@@ -14,7 +14,7 @@ import {
 } from "../model/value.ts";
 import { weightOf } from "../report/reason-text.ts";
 import type { ForecastAssumptions } from "../rollout/tasks/task-type.ts";
-import { taskKinds, taskType } from "../rollout/tasks/tasks.ts";
+import { taskType } from "../rollout/tasks/tasks.ts";
 import type { RolloutFocus } from "./events.ts";
 import { afterActions, memberAtTime, nextHealthChange, type VirtualMember } from "./member.ts";
 import { type Assumptions, membersAsRecorded } from "./recorded-members.ts";
@@ -75,7 +75,7 @@ interface Step {
 function passIn(before: ForecastState, world: World, setup: ForecastSetup): Step | { readonly ending: Ending } {
   const { now } = before;
   const members = new Map([...before.members].map(([name, it]) => [name, memberAtTime(it, now)]));
-  const ledger = withApprovals(before.ledger, now, setup);
+  const ledger = withPassedTasks(before.ledger, now, setup);
   const seen: World = {
     ...world,
     ledger,
@@ -96,7 +96,7 @@ function passIn(before: ForecastState, world: World, setup: ForecastSetup): Step
   const state = { now, ledger: decided.ledger, members };
   const turns = [...members.values()].map(nextHealthChange);
   const wake = decided.wakeAt === null ? null : (Math.max(decided.wakeAt, later(now, seconds(1))) as Instant);
-  const next = earliest(wake, nextApproval(decided.ledger, now, setup), ...turns);
+  const next = earliest(wake, nextPassingTask(decided.ledger, now, setup), ...turns);
   return { plan: decided, state, hasMoved: decided.decides || decided.actions.length > 0, next };
 }
 
@@ -112,53 +112,69 @@ function endingOf(step: Step, horizon: Instant, { focus }: ForecastSetup): Endin
   return next > horizon ? { kind: "time", next } : null;
 }
 
-/** When approvals are assumed to be given. */
-interface Approving extends ForecastAssumptions {
+/** When somebody outside is assumed to let tasks pass, and of which placement's runs. */
+interface Passing extends ForecastAssumptions {
   readonly focus: RolloutFocus;
 }
 
-/** The ledger with the approvals given by `now` for the placement's runs, accepted without being judged. */
-function withApprovals(ledger: Ledger, now: Instant, approving: Approving): Ledger {
+/** The ledger with the tasks of the placement's runs passed that somebody lets pass by `now`; nobody judges how. */
+function withPassedTasks(ledger: Ledger, now: Instant, passing: Passing): Ledger {
   const runs = new Map<RunKey, RunRecord>();
   let isNews = false;
   for (const [key, run] of ledger.runs) {
-    const next = isConcerned(run, approving) ? approvedRun(run, now, approving) : run;
+    const next = isConcerned(run, passing) ? runWithPassedTasks(run, now, passing) : run;
     if (next !== run) isNews = true;
     runs.set(key, next);
   }
   return isNews ? { ...ledger, runs } : ledger;
 }
 
-/** When the next approval is given; null if none is requested or given. Never before `now`. */
-function nextApproval({ runs }: Ledger, now: Instant, approving: Approving): Instant | null {
+/** When somebody next lets a task pass; null if nobody has to or does. Never before `now`. */
+function nextPassingTask({ runs }: Ledger, now: Instant, passing: Passing): Instant | null {
   const next = earliest(
     ...[...runs.values()]
-      .filter((it) => isConcerned(it, approving))
-      .flatMap(({ stages }) => stages.flatMap(({ before, after }) => [before, after]))
-      .flatMap((records) => taskKinds.map((kind) => taskType(kind).passesAt(records[kind], approving))),
+      .filter((it) => isConcerned(it, passing))
+      .flatMap(tasksOf)
+      .map(({ task, records }) => taskType(task.kind).passesAt(task, records[task.kind], passing)),
   );
   return next === null ? null : (Math.max(next, now) as Instant);
 }
 
-const isConcerned = ({ spec, end }: RunRecord, { focus }: Approving): boolean =>
+interface RunTask {
+  readonly task: StageTask;
+  /** Of its side of the stage. */
+  readonly records: TaskRecords;
+}
+
+const tasksOf = ({ plan, stages }: RunRecord): readonly RunTask[] =>
+  (plan?.stages ?? []).flatMap((stage, at) =>
+    (["before", "after"] as const).flatMap((when) => {
+      const records = stages[at]?.[when];
+      return records === undefined ? [] : stage[when].map((task) => ({ task, records }));
+    }),
+  );
+
+const isConcerned = ({ spec, end }: RunRecord, { focus }: Passing): boolean =>
   spec.placement === focus.placement && end === null;
 
-function approvedRun(run: RunRecord, now: Instant, approving: Approving): RunRecord {
-  const stages = run.stages.map((it) => approvedStage(it, now, approving));
+function runWithPassedTasks(run: RunRecord, now: Instant, passing: Passing): RunRecord {
+  const stages = run.stages.map((progress, at) => {
+    const planned = run.plan?.stages[at];
+    if (planned === undefined) return progress;
+    const before = passedTasks(planned.before, progress.before, now, passing);
+    const after = passedTasks(planned.after, progress.after, now, passing);
+    return before === progress.before && after === progress.after ? progress : { ...progress, before, after };
+  });
   return stages.some((it, at) => it !== run.stages[at]) ? { ...run, stages } : run;
 }
 
-function approvedStage(stage: StageProgress, now: Instant, approving: Approving): StageProgress {
-  const [before, after] = [passedTasks(stage.before, now, approving), passedTasks(stage.after, now, approving)];
-  return before === stage.before && after === stage.after ? stage : { ...stage, before, after };
-}
-
-/** What is recorded of tasks once all have passed that somebody lets pass by now. */
-function passedTasks(before: TaskRecords, now: Instant, approving: Approving): TaskRecords {
+/** What is recorded of the tasks on one side of a stage once all have passed that somebody lets pass by now. */
+function passedTasks(tasks: readonly StageTask[], before: TaskRecords, now: Instant, passing: Passing): TaskRecords {
   let records = before;
-  for (const kind of taskKinds) {
-    const due = taskType(kind).passesAt(before[kind], approving);
-    if (due !== null && due <= now) records = { ...records, [kind]: taskType(kind).passed(before[kind], now) };
+  for (const task of tasks) {
+    const due = taskType(task.kind).passesAt(task, before[task.kind], passing);
+    if (due !== null && due <= now)
+      records = { ...records, [task.kind]: taskType(task.kind).passed(task, before[task.kind], now) };
   }
   return records;
 }

@@ -87,9 +87,9 @@ export const approval: TaskType<"Approval"> = {
     ...(gate?.approval != null && was?.approval == null ? [`was approved by ${approversText(gate.approval)}`] : []),
   ],
 
-  passesAt: (gate, { approveAfter }) =>
+  passesAt: (_, gate, { approveAfter }) =>
     gate === null || gate.approval !== null || approveAfter === null ? null : later(gate.requestedAt, approveAfter),
-  passed: (gate, since) => (gate === null ? null : { ...gate, approval: forecastApproval(since) }),
+  passed: (_, gate, since) => (gate === null ? null : { ...gate, approval: forecastApproval(since) }),
   events(_, { stage, when }, { was, is }) {
     const [old, gate] = [was?.[when].Approval ?? null, is[when].Approval];
     return [

@@ -56,9 +56,9 @@ export interface TaskType<Kind extends TaskKind> {
   // What a forecast makes of it.
 
   /** When somebody outside lets it pass, as far as a forecast assumes; null when nobody does, or nobody has to. */
-  passesAt(record: TaskRecords[Kind], assumed: ForecastAssumptions): Instant | null;
+  passesAt(task: TaskOf<Kind>, record: TaskRecords[Kind], assumed: ForecastAssumptions): Instant | null;
   /** What is recorded of it once they have. */
-  passed(record: TaskRecords[Kind], at: Instant): TaskRecords[Kind];
+  passed(task: TaskOf<Kind>, record: TaskRecords[Kind], at: Instant): TaskRecords[Kind];
   /** What happened to it between two states of a stage. */
   events(task: TaskOf<Kind>, place: TaskPlace, states: StageStates): readonly TaskEvent[];
 }
