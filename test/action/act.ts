@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -61,16 +61,47 @@ export function workflowOf(steps: Readonly<Record<string, Readonly<Record<string
   );
 }
 
-/** Runs a repository's only workflow for a pull request, on this machine and without network but npm's; gives what it printed. */
+/**
+ * Runs a repository's only workflow for a pull request, on this machine and without network but npm's; gives what its steps
+ * printed. They are heard through their shell: act itself loses what a step that fails prints last, if it has not read that
+ * by the time that the step has ended.
+ */
 export async function runPullRequest(act: string, repository: string, home: string, event: unknown): Promise<string> {
   const events = join(home, "event.json");
+  const printed = join(home, "printed");
   await mkdir(home, { recursive: true });
   await writeFile(events, JSON.stringify({ pull_request: event }));
+  await writeFile(printed, "");
   const { stdout: cache } = await run("npm", ["config", "get", "cache"], { cwd: project });
-  const env = { ...process.env, HOME: home, XDG_CACHE_HOME: join(home, "cache"), npm_config_cache: cache.trim() };
+  const path = `${await shellThatIsHeard(home, printed)}:${process.env["PATH"]}`;
+  const env = {
+    ...process.env,
+    HOME: home,
+    XDG_CACHE_HOME: join(home, "cache"),
+    npm_config_cache: cache.trim(),
+    PATH: path,
+  };
   const args = ["pull_request", "-e", events, "-P", "ubuntu-latest=-self-hosted", "--action-offline-mode"];
   const options = { cwd: repository, env, maxBuffer: 64 << 20 };
-  return new Promise((resolve) => {
+  const said = await new Promise<string>((resolve) => {
     execFile(act, args, options, (_error, stdout, stderr) => resolve(stdout + stderr));
   });
+  const text = await readFile(printed, "utf8");
+  if (text === "") throw new Error(`no step printed anything; act said: ${said}`);
+  return text;
+}
+
+/** A folder with a `bash` in it that adds to a file what it prints. */
+async function shellThatIsHeard(home: string, printed: string): Promise<string> {
+  const folder = join(home, "bin");
+  const { stdout: bash } = await run("sh", ["-c", "command -v bash"]);
+  const lines = [
+    "#!/bin/sh",
+    `[ -z "$IS_HEARD" ] || exec ${bash.trim()} "$@"`,
+    `IS_HEARD=yes ${bash.trim()} "$@" >> "${printed}" 2>&1`,
+    "",
+  ];
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "bash"), lines.join("\n"), { mode: 0o755 });
+  return folder;
 }
