@@ -38,8 +38,12 @@ function stayOf(
 ): Stay | null {
   const key = objectKey(id);
   if (handOver !== undefined) {
-    if (!isTurn(handOver.to, key, cluster, { ledger, context })) return "kept";
-    return isApplied(key, handOver.to, member.inventory) ? "taken" : "due";
+    const { to } = handOver;
+    const isTaken = isApplied(key, to, member.inventory);
+    // While nothing is done about it, its next owner takes nothing.
+    const isComing = isTaken || !ledger.quarantines.has(to);
+    if (!isComing || !isTurn(to, key, cluster, { ledger, context })) return "kept";
+    return isTaken ? "taken" : "due";
   }
   const { wants } = context;
   // The version that brings it back is still to come, or something in it is wanted.

@@ -81,11 +81,12 @@ interface Prospect {
 function prospect(key: PlacementKey, context: PlanContext, schedule: typeof scheduleOf): Prospect | null {
   const before = context.ledger.placements.get(key) ?? null;
   const placement = context.world.intent.placements.get(key);
-  const isHeld = before !== null && isSuspended(before, context.world.intent);
-  if (placement === undefined && !isHeld) return null;
-  const record = placement === undefined || isHeld ? before : scheduled(placement, before, { context, schedule });
+  const isKept = before !== null && isKeptAsRecorded(before, context);
+  if (placement === undefined && !isKept) return null;
+  const record = placement === undefined || isKept ? before : scheduled(placement, before, { context, schedule });
   if (record === null || record.spec.strategy.applyStrategy.type === "ReportDiff") return null;
-  const next = placement === undefined || isHeld ? nothingNext : nextVersions(placement, record, context);
+  const next =
+    placement === undefined || isKept ? recordedNext(record, context) : nextVersions(placement, record, context);
   return {
     wants(cluster, object) {
       const binding = record.bindings.get(cluster);
@@ -108,9 +109,10 @@ function lasting(key: PlacementKey, context: PlanContext): Prospect | null {
   const record = context.ledger.placements.get(key);
   const placement = intent.placements.get(key);
   if (record === undefined || record.spec.strategy.applyStrategy.type === "ReportDiff") return null;
-  const isKept = isSuspended(record, intent) || context.ledger.quarantines.has(key);
+  const isKept = isKeptAsRecorded(record, context);
   if (placement === undefined && !isKept) return null;
-  const next = placement === undefined || isKept ? nothingNext : nextVersions(placement, record, context);
+  const next =
+    placement === undefined || isKept ? recordedNext(record, context) : nextVersions(placement, record, context);
   // Only what is known to come drops anything.
   const stays = isKept || record.selectionError !== null;
   const plans = recordsOf(context.ledger, key).flatMap(({ plan, end }) => (plan === null || end !== null ? [] : plan));
@@ -139,7 +141,15 @@ const scheduled = (
 
 type Next = (cluster: ClusterName, key: ObjectKey) => boolean;
 
-const nothingNext: Next = () => false;
+/** Nothing is decided about it: whatever its document says by now, it wants what it was to have by the last decision. */
+const isKeptAsRecorded = (record: PlacementRecord, { world, ledger }: PlanContext): boolean =>
+  isSuspended(record, world.intent) || ledger.quarantines.has(record.key);
+
+/** What clusters are to carry next by what was recorded: the newest snapshot, and what unfinished runs bring. */
+function recordedNext(record: PlacementRecord, context: PlanContext): Next {
+  const snapshots = upcoming(record, true, context);
+  return (_, key) => snapshots.some((it) => keysOf(it).has(key));
+}
 
 /**
  * What clusters are to carry next: what is selected now, as their overrides have it, and what unfinished runs bring. What
