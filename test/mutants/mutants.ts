@@ -702,6 +702,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/guard/lost-hand-overs.test.ts"],
   },
   {
+    breaks: "goes by the document of a placement in quarantine where it asks what that wants",
+    file: "src/core/plan/wants.ts",
+    find: "isSuspended(record, world.intent) || ledger.quarantines.has(record.key);",
+    replace: "isSuspended(record, world.intent) && ledger.placements.has(record.key);",
+    caughtBy: ["test/core/decide/decide.test.ts"],
+  },
+  {
+    breaks: "waits for a placement in quarantine to take over what nobody keeps meanwhile",
+    file: "src/core/plan/hand-overs.ts",
+    find: "const isComing = isTaken || !ledger.quarantines.has(to);",
+    replace: "const isComing = isTaken || ledger.placements.has(to);",
+    caughtBy: ["test/core/decide/decide.test.ts"],
+  },
+  {
     breaks: "leaves what was handed over with whom had it",
     file: "src/shell/kube/apply/act.ts",
     find: "return withoutHandedOver(changesOf(accepted, entries), writes, claimed.inventory);",

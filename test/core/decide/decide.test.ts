@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { decide, type Planner } from "../../../src/core/decide/decide.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
-import type { PlacementKey } from "../../../src/core/model/value.ts";
+import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import { clusterOf, keyOf, objectOf, placementOf, policyOf } from "../../intent.ts";
 import { planWithDefect } from "../../simulation/planted-defect.ts";
@@ -77,6 +77,35 @@ test("D 10: what others do to its objects on a member is not put right, and does
   for (const name of [web, shop]) world.member("m1").objects.delete(keyOf("ConfigMap", `${name}/config`));
   expect(acting(soundly(world.look(), broken))).toEqual([shop]);
   expect(acting(soundly({ ...world.look(), ledger }, plan))).toEqual([shop]);
+});
+
+test("D 10: what a placement in quarantine has is wanted as recorded: who shares it keeps it until that one goes on", () => {
+  const world = atRest();
+  const placing = (name: PlacementKey, where: string, ns: string): void => {
+    const policy = policyOf("PickFixed", where);
+    world.placements.set(name, placementOf({ name, policy, options: [`ns=${ns}`, "unavailable=2"] }));
+  };
+  world.commit(() => {
+    world.join(clusterOf("m2", ["env=prod"]));
+    placing(web, "m1,m2", "web,shop");
+  });
+  settle(world);
+  // By what their documents say, nobody wants what both have on m1 any more; by the record, web does.
+  world.commit(() => {
+    placing(web, "m2", "web,shop");
+    placing(shop, "m1", "elsewhere");
+  });
+  const config = keyOf("ConfigMap", "shop/config");
+  world.member("m1").objects.delete(config);
+  const { ledger, actions } = soundly(world.look(), broken);
+  const leaving = ledger.placements.get(shop)?.bindings.get("m1" as ClusterName)?.leaving ?? [];
+  expect(leaving.map(({ id, handOver }) => `${id.kind} ${id.name} to ${handOver?.to}`).sort()).toEqual([
+    "ConfigMap config to web",
+    "Namespace shop to web",
+  ]);
+  const work = actions.flatMap((it) => it.placements);
+  expect(work.flatMap((it) => it.remove)).toEqual([]);
+  expect(work.filter((it) => it.apply.some(({ key }) => key === config)).map((it) => it.placement)).toEqual([shop]);
 });
 
 test("D 10: the same commit is not planned again for it, and nothing is written anew", () => {
