@@ -34,19 +34,64 @@ export function restless(reasons: readonly Reason[]): readonly PlacementKey[] | 
  * that asks no member says what it would say with all of them.
  */
 export function affected(before: Intent, after: Intent): ReadonlySet<PlacementKey> | null {
-  if (!isAboutPlacements(before, after)) return null;
   const keys = new Set<PlacementKey>();
-  for (const key of [...before.placements.keys(), ...after.placements.keys()])
-    if (before.placements.get(key) !== after.placements.get(key)) keys.add(key);
-  for (const { spec } of differing(before.overrides, after.overrides)) {
-    if (spec.placement === null) return null;
-    keys.add(spec.placement);
+  for (const reach of Object.values(reachOf)) {
+    const reached = reach(before, after);
+    if (reached === null) return null;
+    for (const it of reached) keys.add(it);
   }
-  for (const it of rolloutsBetween(before, after)) keys.add(it);
-  if (before.objects !== after.objects)
-    for (const [key, placement] of after.placements)
-      if (!keys.has(key) && !sameSelection(placement, before, after)) keys.add(key);
   return withSharers(keys, before, after);
+}
+
+/** The placements that a change in one part of the intent is about; null: it may be any of them. */
+type Reach = (before: Intent, after: Intent) => Iterable<PlacementKey> | null;
+
+const noPlacement: Reach = () => [];
+
+/** Every part of the intent; first those that take no time. */
+const reachOf: { readonly [Part in keyof Intent]: Reach } = {
+  fleet: (before, after) => (before.fleet === after.fleet ? [] : null),
+  clusters: (before, after) => (sameMap(before.clusters, after.clusters) ? [] : null),
+  scopes: (before, after) => (sameMap(before.scopes, after.scopes) ? [] : null),
+  holds: (before, after) => (before.holds.length + after.holds.length === 0 ? [] : null),
+  unusable: (before, after) => (before.unusable.size + after.unusable.size === 0 ? [] : null),
+  // Of what is held, which concerns them all.
+  suspects: noPlacement,
+  placements: (before, after) => differingEntries(before.placements, after.placements).map(([key]) => key),
+  overrides: reachOfOverrides,
+  runs: (before, after) => differingValues(before.runs, after.runs).map(({ spec }) => spec.placement),
+  strategies: reachOfStrategies,
+  evictions: (before, after) => differingValues(before.evictions, after.evictions).map((it) => it.placement),
+  budgets: (before, after) => differingValues(before.budgets, after.budgets).map((it) => it.placement),
+  objects: reachOfObjects,
+  // Who asks looks for another trust file, for answers that were not judged yet, and for whom a deletion waits.
+  hasTrust: noPlacement,
+  trust: noPlacement,
+  approvals: noPlacement,
+  confirmations: noPlacement,
+  // They ask for nothing.
+  commit: noPlacement,
+  problems: noPlacement,
+  files: noPlacement,
+};
+
+function reachOfOverrides(before: Intent, after: Intent): readonly PlacementKey[] | null {
+  const keys = differing(before.overrides, after.overrides).map(({ spec }) => spec.placement);
+  return keys.every((it) => it !== null) ? keys : null;
+}
+
+function reachOfStrategies(before: Intent, after: Intent): readonly PlacementKey[] {
+  const strategies = new Set(differingValues(before.strategies, after.strategies).map((it) => it.key));
+  if (strategies.size === 0) return [];
+  return [...after.runs.values()].filter(({ spec }) => strategies.has(spec.strategy)).map(({ spec }) => spec.placement);
+}
+
+/** Those that differ themselves are known already. */
+function reachOfObjects(before: Intent, after: Intent): readonly PlacementKey[] {
+  if (before.objects === after.objects) return [];
+  return [...after.placements]
+    .filter(([key, it]) => before.placements.get(key) === it && !sameSelection(it, before, after))
+    .map(([key]) => key);
 }
 
 /** With those that select what any of these select: what one of them drops, another one may want (`plan/README.md#d-9`). */
@@ -63,35 +108,14 @@ function withSharers(keys: ReadonlySet<PlacementKey>, before: Intent, after: Int
   return new Set([...keys, ...sharers]);
 }
 
-/**
- * Placements whose runs, strategies, evictions or budgets differ. An approval answers a run that waits: its placement is
- * restless.
- */
-function* rolloutsBetween(before: Intent, after: Intent): Generator<PlacementKey> {
-  for (const { spec } of differingValues(before.runs, after.runs)) yield spec.placement;
-  const strategies = new Set([...differingValues(before.strategies, after.strategies)].map((it) => it.key));
-  if (strategies.size > 0)
-    for (const { spec } of after.runs.values()) if (strategies.has(spec.strategy)) yield spec.placement;
-  for (const { placement } of differingValues(before.evictions, after.evictions)) yield placement;
-  for (const { placement } of differingValues(before.budgets, after.budgets)) yield placement;
+function differingEntries<K, V>(before: ReadonlyMap<K, V>, after: ReadonlyMap<K, V>): readonly (readonly [K, V])[] {
+  if (before === after) return [];
+  const gone = [...before].filter(([key, it]) => after.get(key) !== it);
+  return [...gone, ...[...after].filter(([key, it]) => before.get(key) !== it)];
 }
 
-function* differingValues<K, V>(before: ReadonlyMap<K, V>, after: ReadonlyMap<K, V>): Generator<V> {
-  if (before === after) return;
-  for (const [key, it] of before) if (after.get(key) !== it) yield it;
-  for (const [key, it] of after) if (before.get(key) !== it) yield it;
-}
-
-/** Whether what differs concerns placements one by one, and nothing the fleet as a whole. */
-function isAboutPlacements(before: Intent, after: Intent): boolean {
-  const isUsable = [before, after].every((it) => it.holds.length === 0 && it.unusable.size === 0);
-  return (
-    isUsable &&
-    before.fleet === after.fleet &&
-    sameMap(before.clusters, after.clusters) &&
-    sameMap(before.scopes, after.scopes)
-  );
-}
+const differingValues = <K, V>(before: ReadonlyMap<K, V>, after: ReadonlyMap<K, V>): readonly V[] =>
+  differingEntries(before, after).map(([, it]) => it);
 
 function differing(before: readonly Override[], after: readonly Override[]): readonly Override[] {
   const [was, is] = [new Set(before), new Set(after)];

@@ -162,21 +162,50 @@ export function isUnchanged(
   record: PlacementRecord,
   context: PlanContext,
 ): boolean {
-  const { intent } = context.world;
   return (
-    basis.profile === intent.fleet.profile &&
     basis.trust === context.consent.record &&
-    sameUnusable(basis.unusable, intent.unusable) &&
-    sameScopes(basis.scopes, intent.scopes) &&
-    (basis.outlivesCommits || !context.isNewCommit) &&
     !context.isNamed(record.key) &&
-    sameList(basis.runs, runsAround(record, context)) &&
-    // A selection is of one placement: another one, or this one edited, has another.
-    selectResources(placement, intent) === basis.selection &&
-    (basis.isSelected || isContentAvailable(record, context)) &&
-    sameOverrides(basis, record, context)
+    comparisons.every((isAsBefore) => isAsBefore(basis, placement, record, context)) &&
+    (basis.isSelected || isContentAvailable(record, context))
   );
 }
+
+type Comparison = typeof isUnchanged;
+
+/** Of every part of the intent, whether it is as it was as far as the decision goes by it; null: it does not, and why. */
+const partsAsBefore: { readonly [Part in keyof Intent]: Comparison | null } = {
+  fleet: (basis, _, __, { world }) => basis.profile === world.intent.fleet.profile,
+  unusable: (basis, _, __, { world }) => sameUnusable(basis.unusable, world.intent.unusable),
+  scopes: (basis, _, __, { world }) => sameScopes(basis.scopes, world.intent.scopes),
+  commit: (basis, _, __, { isNewCommit }) => basis.outlivesCommits || !isNewCommit,
+  runs: (basis, _, record, context) => sameList(basis.runs, runsAround(record, context)),
+  // A selection is of one placement: another one, or this one edited, has another.
+  placements: (basis, placement, _, { world }) => selectResources(placement, world.intent) === basis.selection,
+  overrides: (basis, _, record, context) => sameOverrides(basis, record, context),
+  // What is selected of them is compared with the placement.
+  objects: null,
+  // Whoever asks compares the members that changed.
+  clusters: null,
+  // Runs that have ended do not look at theirs again.
+  strategies: null,
+  // Where one is not judged yet, whoever asks decides anew; only evictions look at budgets.
+  evictions: null,
+  budgets: null,
+  // By these the trust file comes into force, which is compared.
+  hasTrust: null,
+  trust: null,
+  // What waits for an approval has no basis, and what waits for a confirmation is named.
+  approvals: null,
+  confirmations: null,
+  // What is held stands in the other parts as it is in force; that it is held is said of the fleet as a whole.
+  holds: null,
+  suspects: null,
+  // They ask for nothing.
+  problems: null,
+  files: null,
+};
+
+const comparisons: readonly Comparison[] = Object.values(partsAsBefore).filter((it) => it !== null);
 
 const sameUnusable = (a: Intent["unusable"], b: Intent["unusable"]): boolean => a === b || a.size + b.size === 0;
 

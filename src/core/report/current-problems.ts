@@ -38,7 +38,25 @@ function pastSources({ runs, evictions }: Intent, recorded: Recorded): readonly 
 
 /** The sources of all objects, to find the one that a line belongs to. */
 function* sourcesIn(intent: Intent): Iterable<SourcePosition> {
-  const { clusters, placements, overrides, strategies, runs, evictions, budgets, objects } = intent;
-  for (const all of [clusters, placements, overrides, strategies, runs, evictions, budgets, objects])
-    for (const it of all.values()) yield it.source;
+  for (const part of Object.keys(sourcedParts) as SourcedPart[])
+    for (const it of intent[part].values()) yield it.source;
 }
+
+interface Sourced {
+  values(): Iterable<{ readonly source: SourcePosition }>;
+}
+
+/** What of an intent stands in the source branch object by object. */
+type SourcedPart = { [Part in keyof Intent]: Intent[Part] extends Sourced ? Part : never }[keyof Intent];
+
+/** All of them: one that is missing does not compile. */
+const sourcedParts: Readonly<Record<SourcedPart, true>> = {
+  clusters: true,
+  placements: true,
+  overrides: true,
+  strategies: true,
+  runs: true,
+  evictions: true,
+  budgets: true,
+  objects: true,
+};

@@ -267,7 +267,12 @@ function rolloutReader({ subject: { record }, clusters, run, wanted }: ClusterUp
       }
       case "budget":
         return wanted === null && said.budget.placement === record.key ? json(said.budget) : null;
-      default:
+      case "manifest":
+      case "cluster":
+      case "placement":
+      case "override":
+      case "fleet":
+      case "unusable":
         return null;
     }
   };
