@@ -29,24 +29,37 @@ export const topologySpreadConstraints = (fixes: SpreadFixes): Plugin => ({
 
   othersSee: (candidate, policy) =>
     constraintsOf(policy)
-      .map((it) => JSON.stringify(domainOf(candidate, it.topologyKey) ?? null))
+      .map((it) => domainKey(candidate, it.topologyKey))
       .join("\n"),
 });
 
-const extensionsFor = (domains: readonly Domains[]): Extensions => ({
-  batchLimit: 1,
-  filter: (candidate) => (judgeCandidate(domains, candidate).refusedBy === null ? "fits" : "unschedulable"),
-  because(candidate) {
-    const { refusedBy } = judgeCandidate(domains, candidate);
-    return refusedBy === null ? "" : refusalText(refusedBy, candidate);
-  },
-  remedy: () => "more of the placement in other domains, or a larger maxSkew",
-  numbers: (candidate) => domains.map((it) => skewText(it, candidate)),
-  score: (candidate) => ({ topology: judgeCandidate(domains, candidate).score }),
-  groupOf: (candidate) =>
-    domains.map(({ constraint }) => JSON.stringify(domainOf(candidate, constraint.topologyKey) ?? null)).join("\n"),
-  next: (picked) => extensionsFor(domains.map((it) => it.next(picked))),
-});
+function extensionsFor(domains: readonly Domains[]): Extensions {
+  // Whoever fits is scored next.
+  let last: { readonly candidate: Candidate; readonly verdict: SpreadVerdict } | null = null;
+  const judged = (candidate: Candidate): SpreadVerdict => {
+    if (last?.candidate !== candidate) last = { candidate, verdict: judgeCandidate(domains, candidate) };
+    return last.verdict;
+  };
+  return {
+    batchLimit: 1,
+    filter: (candidate) => (judged(candidate).refusedBy === null ? "fits" : "unschedulable"),
+    because(candidate) {
+      const { refusedBy } = judged(candidate);
+      return refusedBy === null ? "" : refusalText(refusedBy, candidate);
+    },
+    remedy: () => "more of the placement in other domains, or a larger maxSkew",
+    numbers: (candidate) => domains.map((it) => skewText(it, candidate)),
+    score: (candidate) => ({ topology: judged(candidate).score }),
+    groupOf: (candidate) => domains.map(({ constraint }) => domainKey(candidate, constraint.topologyKey)).join("\n"),
+    next: (picked) => extensionsFor(domains.map((it) => it.next(picked))),
+  };
+}
+
+/** The domain of a cluster as a text that no other domain has, nor the lack of one; label values have one line. */
+function domainKey(candidate: Candidate, key: string): string {
+  const domain = domainOf(candidate, key);
+  return domain === undefined ? "" : `=${domain}`;
+}
 
 /** Those that forbid come first: each in the order of the policy. */
 function constraintsOf(policy: PluginInput["policy"]): readonly SpreadConstraint[] {
