@@ -3,6 +3,7 @@ import { fleetKinds } from "../../../src/core/intent/kinds/fleet-kinds.ts";
 import { schemas } from "../../../src/core/intent/kinds/schemas.ts";
 import { validators } from "../../../src/core/intent/kinds/validators.ts";
 import { isObject, type Json } from "../../../src/core/model/json.ts";
+import { eviction, override, problemsOf } from "./reading.ts";
 
 /** Paths of fields without a description; a reference is described where it leads. */
 function undescribed(schema: Json, path: string): readonly string[] {
@@ -41,6 +42,20 @@ describe("schemas", () => {
       ["StagedUpdateStrategy", "ClusterStagedUpdateStrategy", ["v1", "v1beta1"]],
       ["StagedUpdateRun", "ClusterStagedUpdateRun", ["v1", "v1beta1"]],
     ]);
+  });
+
+  it("v1alpha1 is an old version where there is a later one, and of our own kinds it is the only one", () => {
+    const old = (text: string): readonly string[] =>
+      problemsOf(text.replace("v1beta1", "v1alpha1")).filter((it) => it.includes("FLT1910"));
+    expect(old(override("o", "web"))).toEqual([
+      "1:13: warning FLT1910: apiVersion: v1alpha1 is an old version; change it to v1beta1 or v1",
+    ]);
+    expect(old(eviction("e", "web", "c1"))).toEqual([
+      "1:13: warning FLT1910: apiVersion: v1alpha1 is an old version; change it to v1beta1",
+    ]);
+    const own = "apiVersion: flotilla.dev/v1alpha1\nmetadata: {name: a}\n";
+    expect(old(`${own}kind: Fleet\n`)).toEqual([]);
+    expect(old(`${own}kind: DeletionConfirmation\nspec: {digest: "${"0".repeat(64)}"}\n`)).toEqual([]);
   });
 
   it("versions in the table of kinds and in the schemas are the same", () => {

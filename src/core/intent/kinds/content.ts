@@ -57,7 +57,12 @@ function readFleetKind(kind: FleetKind, written: VersionedId, value: JsonObject)
   if (!checked.isValid) return { id, content: null, problems: checked.problems };
   const { document } = checked;
   const reader: ReadKind<typeof document, DocumentContent> = readKinds[kind.schema];
-  const problems = [...namespaceProblems(kind, written), ...metadataProblems(value), ...reader.rules(document)];
+  const problems = [
+    ...oldVersionProblems(kind, id),
+    ...namespaceProblems(kind, written),
+    ...metadataProblems(value),
+    ...reader.rules(document),
+  ];
   return { id, content: problems.some(isError) ? null : reader.content(document, kind.scope), problems };
 }
 
@@ -100,6 +105,14 @@ const selectionProblems = Object.fromEntries(
 function unknownVersion({ group, kind, versions }: FleetKind, { version }: VersionedId): FieldProblem {
   const fix = `use ${versions.map((it) => `${group}/${it}`).join(" or ")}`;
   return error("FLT1301", ["apiVersion"], `${kind} has no such version`, fix, version);
+}
+
+/** v1alpha1 is old where there is a later version: our own kinds have none. */
+function oldVersionProblems({ versions }: FleetKind, { version }: VersionedId): FieldProblems {
+  const later = versions.filter((it) => it !== "v1alpha1").reverse();
+  return version === "v1alpha1" && later.length > 0
+    ? [warning("FLT1910", ["apiVersion"], "v1alpha1 is an old version", `change it to ${later.join(" or ")}`)]
+    : [];
 }
 
 function ignoredKindProblem({ kind }: FleetKind): FieldProblem {

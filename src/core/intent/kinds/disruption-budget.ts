@@ -42,7 +42,7 @@ function disruptionBudgetProblems(budget: WrittenBudget): FieldProblems {
   const isTwice = maxUnavailable !== undefined && minAvailable !== undefined;
   const exclusive = "maxUnavailable and minAvailable exclude each other";
   return [
-    ...commonProblems(budget, { later: "v1beta1" }),
+    ...commonProblems(budget),
     ...(isUnbounded
       ? [error("FLT1300", ["spec"], "has neither maxUnavailable nor minAvailable", "add one of them")]
       : []),

@@ -34,7 +34,7 @@ const evictionFrom = ({ metadata, spec }: WrittenEviction): Omit<Eviction, "sour
 
 /** Checks an eviction that its schema has passed: `intent/README.md#v-crpe-01`. */
 const evictionProblems = (eviction: WrittenEviction): FieldProblems => [
-  ...commonProblems(eviction, { later: "v1beta1" }),
+  ...commonProblems(eviction),
   ...dnsLabelProblems(eviction.spec.placementName, ["spec", "placementName"]),
   ...dnsLabelProblems(eviction.spec.clusterName, ["spec", "clusterName"]),
 ];

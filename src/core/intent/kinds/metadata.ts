@@ -54,21 +54,17 @@ export function dnsSubdomainProblems(
 
 /** What kinds have in common whose names are DNS subdomains. */
 interface CommonFields {
-  readonly apiVersion: string;
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly status?: Json;
 }
 
-/** Checks the name, our annotations (`known` ones exist), the status, and the version: v1alpha1 is a warning. */
+/** Checks the name, our annotations (`known` ones exist), and the status. */
 export const commonProblems = (
-  { apiVersion, metadata, status }: CommonFields,
-  { known = [], later = "v1beta1 or v1", maxName = 253 }: { known?: string[]; later?: string; maxName?: 253 | 63 } = {},
+  { metadata, status }: CommonFields,
+  { known = [], maxName = 253 }: { known?: string[]; maxName?: 253 | 63 } = {},
 ): FieldProblems => [
   ...dnsSubdomainProblems(metadata.name, ["metadata", "name"], maxName),
   ...annotationProblems(metadata.annotations, known),
-  ...(apiVersion.endsWith("/v1alpha1")
-    ? [warning("FLT1910", ["apiVersion"], "v1alpha1 is an old version", `change it to ${later}`)]
-    : []),
   ...statusProblems(status),
 ];
 
