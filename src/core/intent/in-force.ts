@@ -8,7 +8,7 @@ import { type DocumentIndex, indexDocuments } from "./document-index.ts";
 import { acceptanceProblems, clusterScopedProblem, unknownKindProblem } from "./kinds/content.ts";
 import { isDefinition, scopesOf } from "./kinds/custom-resource-definition.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
-import { fleetKindOf, isFleetGroup, readKinds } from "./kinds/fleet-kinds.ts";
+import { isKnownGroup, knownKindOf, readKinds } from "./kinds/known-kinds.ts";
 import { withoutConflicts } from "./override-conflicts.ts";
 import {
   type DocumentProblem,
@@ -85,7 +85,7 @@ function fleetInForce(commit: Commit, files: readonly SourceFile[], before: Docu
 }
 
 const ownPlaceOf = ({ group, kind }: DocumentRef["id"]): string | null => {
-  const schema = fleetKindOf(group, kind)?.schema ?? null;
+  const schema = knownKindOf(group, kind)?.schema ?? null;
   return schema === null ? null : readKinds[schema].ownPlace;
 };
 
@@ -166,7 +166,7 @@ interface ScopedRef {
 /** Checks an object against the scope of its kind. */
 function scopedRef(ref: DocumentRef, scopes: ScopeTable): ScopedRef {
   const { id } = ref;
-  if (isFleetGroup(id.group)) return scopedFleetRef(ref);
+  if (isKnownGroup(id.group)) return scopedRefInKnownGroup(ref);
   const scope = scopes.get(kindKey(id));
   if (scope === undefined) return { ref: { ...ref, content: null }, problem: unknownKindProblem(id), isUnknown: true };
   if (scope === "Namespaced" && id.namespace === null)
@@ -180,10 +180,10 @@ function scopedRef(ref: DocumentRef, scopes: ScopeTable): ScopedRef {
   };
 }
 
-/** Fleet kinds: only those that are read need the namespace of a namespaced kind. */
-function scopedFleetRef(ref: DocumentRef): ScopedRef {
+/** Of a kind of KubeFleet's or ours: only those that are read need the namespace of a namespaced kind. */
+function scopedRefInKnownGroup(ref: DocumentRef): ScopedRef {
   const { id, content } = ref;
-  const kind = fleetKindOf(id.group, id.kind);
+  const kind = knownKindOf(id.group, id.kind);
   if (kind?.scope === "Namespaced" && kind.schema !== null && id.namespace === null)
     return { ref: null, problem: missingNamespace(id.kind), isUnknown: false };
   return { ref, problem: null, isUnknown: content === null && kind === null };

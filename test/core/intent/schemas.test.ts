@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fleetKinds } from "../../../src/core/intent/kinds/fleet-kinds.ts";
+import { knownKinds } from "../../../src/core/intent/kinds/known-kinds.ts";
 import { schemas } from "../../../src/core/intent/kinds/schemas.ts";
 import { validators } from "../../../src/core/intent/kinds/validators.ts";
 import { isObject, type Json } from "../../../src/core/model/json.ts";
@@ -28,16 +28,16 @@ describe("schemas", () => {
     });
 
   it("there is one for every kind that is read", () => {
-    expect([...new Set(fleetKinds.flatMap((it) => it.schema ?? []))].sort()).toEqual(Object.keys(schemas).sort());
+    expect([...new Set(knownKinds.flatMap((it) => it.schema ?? []))].sort()).toEqual(Object.keys(schemas).sort());
   });
 
   it("no two kinds have the same name, and what is read is not ignored as well", () => {
-    const names = fleetKinds.map((it) => `${it.group}/${it.kind}`);
+    const names = knownKinds.map((it) => `${it.group}/${it.kind}`);
     expect(names.filter((it, at) => names.indexOf(it) !== at)).toEqual([]);
   });
 
   it("a namespaced variant is written as its cluster-scoped kind, in some of its versions", () => {
-    const shared = fleetKinds.filter((it) => it.schema !== null && it.schema !== it.kind);
+    const shared = knownKinds.filter((it) => it.schema !== null && it.schema !== it.kind);
     expect(shared.map((it) => [it.kind, it.schema, it.versions])).toEqual([
       ["StagedUpdateStrategy", "ClusterStagedUpdateStrategy", ["v1", "v1beta1"]],
       ["StagedUpdateRun", "ClusterStagedUpdateRun", ["v1", "v1beta1"]],
@@ -59,7 +59,7 @@ describe("schemas", () => {
   });
 
   it("versions in the table of kinds and in the schemas are the same", () => {
-    for (const { group, kind, schema, versions } of fleetKinds) {
+    for (const { group, kind, schema, versions } of knownKinds) {
       if (schema === null || schema !== kind) continue;
       const error = validators[schema]({ apiVersion: "x", kind: schema }).find((it) => it.keyword === "enum");
       expect(error?.params["allowedValues"]).toEqual(versions.map((it) => `${group}/${it}`));

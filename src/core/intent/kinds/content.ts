@@ -4,22 +4,22 @@ import { rememberedPair } from "../../model/memo.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, isError, warning } from "../../yaml/problems.ts";
 import { definitionProblems, isDefinition } from "./custom-resource-definition.ts";
+import type { DocumentContent, ReadKind } from "./kind.ts";
 import {
-  type FleetKind,
-  fleetKindOf,
-  fleetKinds,
-  isFleetGroup,
+  isKnownGroup,
+  type KnownKind,
+  knownKindOf,
+  knownKinds,
   readKinds,
   type SchemaName,
   schemaNames,
-} from "./fleet-kinds.ts";
-import type { DocumentContent, ReadKind } from "./kind.ts";
+} from "./known-kinds.ts";
 import { manifestFrom, manifestProblems } from "./manifest.ts";
 import { dnsLabelProblems, metadataProblems } from "./metadata.ts";
 import { checkSchema } from "./schema-check.ts";
 
 interface ContentReading {
-  /** The object's identity: fleet kinds that are cluster-scoped have no namespace, even if the document has one. */
+  /** The object's identity: known kinds that are cluster-scoped have no namespace, even if the document has one. */
   readonly id: VersionedId;
   readonly content: DocumentContent | null;
   readonly problems: FieldProblems;
@@ -28,18 +28,18 @@ interface ContentReading {
 /** Reads what an identified document defines: schema, rules, defaults. */
 export function readContent(id: VersionedId, value: Json): ContentReading {
   if (!isObject(value)) return { id, content: null, problems: [] };
-  const kind = fleetKindOf(id.group, id.kind);
-  if (kind !== null) return readFleetKind(kind, id, value);
-  if (isFleetGroup(id.group)) return { id, content: null, problems: [unknownKindProblem(id)] };
+  const kind = knownKindOf(id.group, id.kind);
+  if (kind !== null) return readKnownKind(kind, id, value);
+  if (isKnownGroup(id.group)) return { id, content: null, problems: [unknownKindProblem(id)] };
   const problems = [...manifestProblems(id, value), ...(isDefinition(id) ? definitionProblems(value) : [])];
   return { id, content: problems.some(isError) ? null : { kind: "manifest", ...manifestFrom(value) }, problems };
 }
 
 /** An unknown kind, with the kind or the group that was perhaps meant. */
 export function unknownKindProblem({ group, kind }: VersionedId): FieldProblem {
-  const own = fleetKinds.filter((it) => it.group === group).map((it) => it.kind);
-  const elsewhere = fleetKinds.find((it) => it.kind === kind && it.group !== group && it.schema !== null);
-  const known = isFleetGroup(group);
+  const own = knownKinds.filter((it) => it.group === group).map((it) => it.kind);
+  const elsewhere = knownKinds.find((it) => it.kind === kind && it.group !== group && it.schema !== null);
+  const known = isKnownGroup(group);
   const otherwise = known ? `group ${group} has no such kind` : "add its CustomResourceDefinition to the repository";
   const fix =
     elsewhere === undefined
@@ -49,7 +49,7 @@ export function unknownKindProblem({ group, kind }: VersionedId): FieldProblem {
   return error("FLT1301", ["kind"], `${shown} is not known`, fix);
 }
 
-function readFleetKind(kind: FleetKind, written: VersionedId, value: JsonObject): ContentReading {
+function readKnownKind(kind: KnownKind, written: VersionedId, value: JsonObject): ContentReading {
   const id = kind.scope === "Cluster" ? { ...written, namespace: null } : written;
   if (!kind.versions.includes(id.version)) return { id, content: null, problems: [unknownVersion(kind, id)] };
   if (kind.schema === null) return { id, content: { kind: "later" }, problems: [ignoredKindProblem(kind)] };
@@ -77,7 +77,7 @@ export function acceptanceProblems(
   content: DocumentContent,
   { previous, scopes }: { readonly previous: AcceptedContent | null; readonly scopes: ScopeTable },
 ): FieldProblems {
-  const schema = fleetKindOf(group, kind)?.schema ?? null;
+  const schema = knownKindOf(group, kind)?.schema ?? null;
   if (schema === null) return none;
   const selection = selectionProblems[schema](content, scopes);
   if (previous === null || previous.content === content) return selection;
@@ -88,8 +88,8 @@ export function acceptanceProblems(
 
 const none: FieldProblems = [];
 
-const isFleetKind = ({ group, kind }: Pick<VersionedId, "group" | "kind">): boolean =>
-  fleetKindOf(group, kind) !== null;
+const isKnownKind = ({ group, kind }: Pick<VersionedId, "group" | "kind">): boolean =>
+  knownKindOf(group, kind) !== null;
 
 type SelectionCheck = (content: DocumentContent, scopes: ScopeTable) => FieldProblems;
 
@@ -97,32 +97,32 @@ const selectionProblems = Object.fromEntries(
   schemaNames.map((it) => [
     it,
     rememberedPair<DocumentContent, ScopeTable, FieldProblems>((content, scopes) =>
-      readKinds[it].selectionRules(content, { scopes, isFleetKind }),
+      readKinds[it].selectionRules(content, { scopes, isKnownKind }),
     ),
   ]),
 ) as Readonly<Record<SchemaName, SelectionCheck>>;
 
-function unknownVersion({ group, kind, versions }: FleetKind, { version }: VersionedId): FieldProblem {
+function unknownVersion({ group, kind, versions }: KnownKind, { version }: VersionedId): FieldProblem {
   const fix = `use ${versions.map((it) => `${group}/${it}`).join(" or ")}`;
   return error("FLT1301", ["apiVersion"], `${kind} has no such version`, fix, version);
 }
 
 /** v1alpha1 is old where there is a later version: our own kinds have none. */
-function oldVersionProblems({ versions }: FleetKind, { version }: VersionedId): FieldProblems {
+function oldVersionProblems({ versions }: KnownKind, { version }: VersionedId): FieldProblems {
   const later = versions.filter((it) => it !== "v1alpha1").reverse();
   return version === "v1alpha1" && later.length > 0
     ? [warning("FLT1910", ["apiVersion"], "v1alpha1 is an old version", `change it to ${later.join(" or ")}`)]
     : [];
 }
 
-function ignoredKindProblem({ kind }: FleetKind): FieldProblem {
+function ignoredKindProblem({ kind }: KnownKind): FieldProblem {
   const [why, fix] = /ApprovalRequest$/.test(kind)
     ? ["is written by flotilla to the state branch; here it is ignored", "answer it with flotilla approve"]
     : ["is not yet supported and is ignored", "wait for a later version, or remove it"];
   return warning("FLT1900", ["kind"], `${kind} ${why}`, fix);
 }
 
-function namespaceProblems(kind: FleetKind, { namespace }: VersionedId): FieldProblems {
+function namespaceProblems(kind: KnownKind, { namespace }: VersionedId): FieldProblems {
   if (namespace === null) return [];
   return kind.scope === "Cluster"
     ? [clusterScopedProblem(kind)]

@@ -42,14 +42,14 @@ export interface ReadKind<Document, Content extends DocumentContent> {
   /** Checks an object against its accepted version: what an update may not change. */
   updateRules(before: Content, after: Content): FieldProblems;
   /** Checks what it selects, which depends on the definitions of the same commit. */
-  selectionRules(content: Content, known: KnownKinds): FieldProblems;
+  selectionRules(content: Content, known: CommitKinds): FieldProblems;
 }
 
 /** The kinds of a commit. */
-export interface KnownKinds {
+export interface CommitKinds {
   readonly scopes: ScopeTable;
   /** Whether it is a kind of KubeFleet's or ours. */
-  readonly isFleetKind: (id: Pick<ObjectId, "group" | "kind">) => boolean;
+  readonly isKnownKind: (id: Pick<ObjectId, "group" | "kind">) => boolean;
 }
 
 export const everythingMayChange = (): FieldProblems => [];

@@ -9,7 +9,7 @@ import { type Placement, placementKey, type ResourceSelector } from "../../model
 import { nearest } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath, note, warning } from "../../yaml/problems.ts";
 import { notSupportedYet, repeatedIndices } from "./fields.ts";
-import type { ContentOf, KnownKinds, ReadKind } from "./kind.ts";
+import type { CommitKinds, ContentOf, ReadKind } from "./kind.ts";
 import { dnsLabelProblems, labelSelectorProblems, newerFieldProblems, statusProblems } from "./metadata.ts";
 import { policyFrom, policyProblems, policyUpdateProblems } from "./placement-policy.ts";
 import {
@@ -130,14 +130,14 @@ const isNamespaceKind = ({ group = "", kind }: { readonly group?: string; readon
 /** `intent/README.md#v-crp-05`, `#v-pl-09`: a kind must be known, and live where the placement looks. */
 function placementScopeProblems(
   { resourceSelectors }: Placement["spec"],
-  { scopes, isFleetKind }: KnownKinds,
+  { scopes, isKnownKind }: CommitKinds,
 ): FieldProblems {
   const looksInside = resourceSelectors.some(
     (it) => isNamespaceKind(it) && it.selectionScope === "NamespaceWithResourceSelectors",
   );
   return resourceSelectors.flatMap((selector, i): FieldProblems => {
     const at: JsonPath = ["spec", "resourceSelectors", i];
-    if (isFleetKind(selector) && !isNeverPlaced(selector))
+    if (isKnownKind(selector) && !isNeverPlaced(selector))
       return [
         error("FLT1901", at, `${selector.kind} is not yet supported`, "leave it out until a later version supports it"),
       ];

@@ -9,7 +9,7 @@ import {
   maxProblems,
   valueAt,
 } from "../../yaml/problems.ts";
-import type { SchemaName } from "./fleet-kinds.ts";
+import type { SchemaName } from "./known-kinds.ts";
 import { schemas } from "./schemas.ts";
 import { type SchemaError, validators } from "./validators.ts";
 

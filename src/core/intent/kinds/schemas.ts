@@ -1,4 +1,4 @@
-import { readKinds, type SchemaName, schemaNames } from "./fleet-kinds.ts";
+import { readKinds, type SchemaName, schemaNames } from "./known-kinds.ts";
 
 /** The schemas by kind: what editors complete from, what documentation is made of, and what files are checked with. */
 export const schemas = Object.fromEntries(schemaNames.map((it) => [it, readKinds[it].schema])) as Readonly<

@@ -1,6 +1,6 @@
 import { Ajv } from "ajv";
 import type { Json } from "../../model/json.ts";
-import type { SchemaName } from "./fleet-kinds.ts";
+import type { SchemaName } from "./known-kinds.ts";
 import { ajvOptions, schemas } from "./schemas.ts";
 
 /** What a schema has against a value: the part of ajv's error objects that we use. */

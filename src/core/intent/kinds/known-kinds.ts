@@ -36,7 +36,7 @@ export const readKinds: { readonly [Name in SchemaName]: ReadKind<SchemaDocument
 export const schemaNames = Object.keys(readKinds) as readonly SchemaName[];
 
 /** A name of a kind of KubeFleet or Flotilla, and whether it is read yet. */
-export interface FleetKind extends KindName {
+export interface KnownKind extends KindName {
   /** The schema of a kind that is read; null for one that is recognised and ignored with a warning. */
   readonly schema: SchemaName | null;
 }
@@ -79,11 +79,11 @@ const plannedKinds: readonly IgnoredKind[] = [
   ["Work", "Namespaced", ["v1alpha1"]],
 ];
 
-const ignored = (group: string, kinds: readonly IgnoredKind[]): readonly FleetKind[] =>
+const ignored = (group: string, kinds: readonly IgnoredKind[]): readonly KnownKind[] =>
   kinds.map(([kind, scope, versions]) => ({ group, kind, scope, versions, schema: null }));
 
 /** Every kind of the groups that are KubeFleet's or ours (`intent/README.md#kinds`). */
-export const fleetKinds: readonly FleetKind[] = [
+export const knownKinds: readonly KnownKind[] = [
   ...schemaNames.flatMap((schema) => readKinds[schema].names.map((it) => ({ ...it, schema }))),
   ...ignored(placementGroup, placementKinds),
   ...ignored(clusterGroup, clusterKinds),
@@ -91,13 +91,13 @@ export const fleetKinds: readonly FleetKind[] = [
 ];
 
 /** Groups of which every kind is listed: one that is not is a mistake, never a custom resource. */
-export const isFleetGroup = (group: string): boolean => byGroup.has(group);
+export const isKnownGroup = (group: string): boolean => byGroup.has(group);
 
-export const fleetKindOf = (group: string, kind: string): FleetKind | null => byGroup.get(group)?.get(kind) ?? null;
+export const knownKindOf = (group: string, kind: string): KnownKind | null => byGroup.get(group)?.get(kind) ?? null;
 
-const byGroup: ReadonlyMap<string, ReadonlyMap<string, FleetKind>> = new Map(
-  [...new Set(fleetKinds.map((it) => it.group))].map((group) => [
+const byGroup: ReadonlyMap<string, ReadonlyMap<string, KnownKind>> = new Map(
+  [...new Set(knownKinds.map((it) => it.group))].map((group) => [
     group,
-    new Map(fleetKinds.filter((it) => it.group === group).map((it) => [it.kind, it])),
+    new Map(knownKinds.filter((it) => it.group === group).map((it) => [it.kind, it])),
   ]),
 );
