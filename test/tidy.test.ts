@@ -324,6 +324,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "shell/host",
     "shell/kube",
     "shell/embedded",
+    "shell/embedded/registry/declared-nodes.ts",
   ],
   cmd: [...folders, "core/model", "cmd/terminal", "npm:commander"],
 };

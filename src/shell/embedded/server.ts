@@ -9,6 +9,7 @@ import { dispatch } from "./http/dispatch.ts";
 import { textOfBinary } from "./http/protobuf.ts";
 import type { WatchStream } from "./http/request.ts";
 import { bootstrapCluster } from "./registry/bootstrap.ts";
+import type { SimulatedNode } from "./registry/declared-nodes.ts";
 import { Cluster, RealTimers } from "./storage/cluster.ts";
 
 interface EmbeddedServerOptions {
@@ -18,6 +19,8 @@ interface EmbeddedServerOptions {
   readonly port?: number;
   /** How long workloads take to become available, namespaces to go. 50 ms when absent. */
   readonly availableAfterMs?: number;
+  /** The nodes of clusters; one that is not named has a single one, of ordinary size. */
+  readonly nodes?: Readonly<Record<string, readonly SimulatedNode[]>>;
   /** Bearer tokens by cluster; a cluster without one asks for none. */
   readonly tokens?: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch: what timestamps are written from. Delays are real. */
@@ -48,7 +51,7 @@ const bodyLimit = 3 * 1024 * 1024;
  * is reported as failed once its deadline (`spec.progressDeadlineSeconds`) has passed. No pods are made.
  */
 export async function startEmbedded(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
-  const { availableAfterMs = 50, tokens = {}, now } = options;
+  const { availableAfterMs = 50, tokens = {}, nodes = {}, now } = options;
   const clusters = new Map<string, Cluster>();
   const add = (name: string): Cluster => {
     requireNewName(name, clusters);
@@ -61,7 +64,7 @@ export async function startEmbedded(options: EmbeddedServerOptions): Promise<Emb
       now,
       newDelayedWork,
       runControllers,
-      bootstrap: bootstrapCluster,
+      bootstrap: (it) => bootstrapCluster(it, nodes[name]),
     });
     clusters.set(name, cluster);
     return cluster;

@@ -12,6 +12,7 @@ import { type Kubeconfig, openKubeconfig } from "./client/kubeconfig.ts";
 import { clockOffsetOf, type MemberTime, type TimedTransport, trackMemberTime } from "./client/member-time.ts";
 import { contactFailureOf } from "./client/member-unreachable.ts";
 import { defaultDeadlines, httpNetwork, httpStreams, type Network, type Streams } from "./client/transport.ts";
+import { type Collector, collectionDeadlineMs, newCollector } from "./watch/collect.ts";
 import { type ConfirmedWrite, recordingClient } from "./watch/confirmed-writes.ts";
 import { Informer, type InformerOptions } from "./watch/informer.ts";
 import { kubeSystem, observeMember } from "./watch/observe.ts";
@@ -84,7 +85,7 @@ export function kubeFleetOver(kubeconfig: Kubeconfig, options: KubeFleetOptions)
   const [listing, acting] = [limiter(membersAtOnce), limiter(objectsAtOnce)];
   const watching = options.watch === undefined ? null : { network, deadlineMs, limiter: listing, ...options.watch };
   const members = new Map<string, Member>();
-  const ways = { network, streams: options.streams ?? httpStreams };
+  const ways = { network, streams: options.streams ?? httpStreams, clock, deadlineMs };
   const memberAt = membership(kubeconfig, members, (name, connection) =>
     openMember({ name, connection }, ways, watching),
   );
@@ -96,7 +97,7 @@ export function kubeFleetOver(kubeconfig: Kubeconfig, options: KubeFleetOptions)
         const member = await memberAt(address);
         if (member === null) return { kind: "unreachable", code: "NoConnection", message: noContext(address) };
         if (member.informer !== null) return await member.informer.observe();
-        const seen = await listing.run(() => observeMember(member.client.until(soon()), member.discovery));
+        const seen = await listing.run(() => observeMember(member.client.until(soon()), member));
         member.last = reuseUnchanged(member.last, seen);
         return member.last;
       } catch (error) {
@@ -164,22 +165,33 @@ interface Member {
   readonly connection: Connection;
   readonly client: Client;
   readonly discovery: Discovery;
+  readonly collector: Collector;
   readonly time: MemberTime;
   /** Null where members are listed each time. */
   readonly informer: Informer | null;
   last: Observation | null;
 }
 
+/** How a member is reached, and by whose clock. */
+interface MemberWays extends Pick<TimedTransport, "network" | "streams">, Pick<KubeFleetOptions, "clock"> {
+  readonly deadlineMs: number;
+}
+
 function openMember(
   { name, connection }: { readonly name: string; readonly connection: Connection },
-  ways: Pick<TimedTransport, "network" | "streams">,
+  ways: MemberWays,
   watching: InformerOptions | null,
 ): Member {
   const { network, streams, time } = trackMemberTime(ways.network, ways.streams);
   const client = openClient(connection, defaultDeadlines, network, streams);
   const known = newDiscovery();
-  const informer = watching === null ? null : new Informer({ client, discovery: known, name }, watching);
-  return { connection, client, discovery: known, time, informer, last: null };
+  const soon = Math.min(ways.deadlineMs, collectionDeadlineMs);
+  const collector = newCollector({
+    now: () => ways.clock.now(),
+    client: () => client.until(ways.network.deadline(soon)),
+  });
+  const informer = watching === null ? null : new Informer({ client, discovery: known, collector, name }, watching);
+  return { connection, client, discovery: known, collector, time, informer, last: null };
 }
 
 /** Why a watched member cannot be acted on, or null: watches do not notice a member that fell silent. */

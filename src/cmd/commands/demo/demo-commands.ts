@@ -15,6 +15,7 @@ export function addDemos(program: Command, terminal: Terminal, finish: Finish): 
     .description("serve simulated clusters in a process of their own, for trying things out")
     .requiredOption("--clusters <names>", "comma-separated names")
     .requiredOption("--kubeconfig <file>", "where to write the kubeconfig, with one context per cluster")
+    .option("--declared <folder>", "MemberClusters in its files: nodes are simulated as their status declares them")
     .option("--port <number>", "port on 127.0.0.1; 0 takes a free one", "0")
     .addOption(durationOption("--available-after <duration>", "how long workloads take to become available", "50ms"))
     .addHelpText("after", durationHelp)

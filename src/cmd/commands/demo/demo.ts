@@ -18,6 +18,7 @@ import { readStateBranch } from "../../../shell/reconcile/state.ts";
 import { type HubOptions, openHub, openPorts } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { type Terminal, table } from "../../terminal/terminal.ts";
+import { nodesDeclaredIn } from "./declared-clusters.ts";
 import { type DemoEnvironment, demoStagedRollout } from "./demo-rollout.ts";
 
 /** Shows a whole fleet in one process: real Git, real HTTP, simulated clusters. Ends in well under a minute. */
@@ -59,6 +60,7 @@ async function setUp(folder: string): Promise<DemoSetup> {
   const server = await startEmbedded({
     clusters: members,
     availableAfterMs: availableAfter,
+    nodes: await nodesDeclaredIn(join(clone, "clusters")),
     now: () => systemClock.now(),
   });
   await writeFile(kubeconfig, server.kubeconfig(), { mode: 0o600 });

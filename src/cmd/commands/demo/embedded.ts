@@ -4,12 +4,15 @@ import { type EmbeddedServer, startEmbedded } from "../../../shell/embedded/serv
 import { systemClock } from "../../../shell/host/system.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
+import { nodesDeclaredIn } from "./declared-clusters.ts";
 
 export interface ServeEmbeddedOptions {
   readonly clusters: string;
   readonly kubeconfig: string;
   readonly port: string;
   readonly availableAfter: DurationMs;
+  /** A folder of MemberClusters; absent: each cluster has one node. */
+  readonly declared?: string;
 }
 
 /** Serves simulated clusters until it is told to stop. */
@@ -19,10 +22,12 @@ export async function serveEmbedded(options: ServeEmbeddedOptions, terminal: Ter
   const port = Number(options.port);
   const objection = objectionTo(clusters, port) ?? (await objectionToFile(kubeconfig));
   if (objection !== null) return refused(objection, terminal);
+  const { declared, availableAfter: availableAfterMs } = options;
+  const nodes = declared === undefined ? {} : await nodesDeclaredIn(declared).catch(codeOf);
+  if (typeof nodes === "string") return refused(`the folder ${declared} cannot be read (${nodes})`, terminal);
   let server: EmbeddedServer;
   try {
-    const { availableAfter: availableAfterMs } = options;
-    server = await startEmbedded({ clusters, port, availableAfterMs, now: () => systemClock.now() });
+    server = await startEmbedded({ clusters, port, availableAfterMs, nodes, now: () => systemClock.now() });
   } catch (error) {
     return refused(`port ${port} of 127.0.0.1 cannot be used (${codeOf(error)}); 0 takes a free one`, terminal);
   }

@@ -2,21 +2,25 @@ import { type JsonObject, memberAt } from "../../../core/model/json.ts";
 import type { ServedKind } from "../api/kinds.ts";
 import { StatusError } from "../api/status.ts";
 import type { Cluster } from "../storage/cluster.ts";
+import { ordinaryNodes, type SimulatedNode } from "./declared-nodes.ts";
 import { create } from "./objects.ts";
 import type { RequestTarget } from "./preconditions.ts";
 
 const namespaces = ["kube-system", "default", "kube-public", "kube-node-lease"];
 
-/** Four namespaces, with kube-system's uid that says which cluster this is, and a node of ordinary size. */
-export function bootstrapCluster(cluster: Cluster): void {
+/** Four namespaces, with kube-system's uid that says which cluster this is, and its nodes. */
+export function bootstrapCluster(cluster: Cluster, nodes: readonly SimulatedNode[] = ordinaryNodes): void {
   for (const name of namespaces) {
     make(cluster, "Namespace", null, { metadata: { name } });
     bootstrapNamespace(cluster, name);
   }
-  const resources = { cpu: "8", memory: "32Gi", "ephemeral-storage": "100Gi", pods: "110" };
-  make(cluster, "Node", null, { metadata: { name: "node-1", labels: { "kubernetes.io/hostname": "node-1" } } });
+  for (const it of nodes) bootstrapNode(cluster, it);
+}
+
+function bootstrapNode(cluster: Cluster, { name, labels, capacity, allocatable }: SimulatedNode): void {
+  make(cluster, "Node", null, { metadata: { name, labels } });
   const kind = cluster.kinds.byKind("", "Node") as ServedKind;
-  const node = cluster.store.get(kind, null, "node-1") as JsonObject;
+  const node = cluster.store.get(kind, null, name) as JsonObject;
   const condition = {
     type: "Ready",
     status: "True",
@@ -25,7 +29,7 @@ export function bootstrapCluster(cluster: Cluster): void {
   };
   const times = { lastHeartbeatTime: cluster.time(), lastTransitionTime: cluster.time() };
   const nodeInfo = { kubeletVersion: "v1.36.3", operatingSystem: "linux", architecture: "amd64", osImage: "simulated" };
-  const status = { capacity: resources, allocatable: resources, conditions: [{ ...condition, ...times }], nodeInfo };
+  const status = { capacity, allocatable, conditions: [{ ...condition, ...times }], nodeInfo };
   cluster.store.put(kind, { ...node, status });
 }
 

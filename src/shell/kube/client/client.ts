@@ -55,7 +55,7 @@ export interface ApiRequest {
 export interface Client {
   request(request: ApiRequest): Promise<ApiResponse>;
   /** Every item of a list, page by page, or the refusal. Never a partial list (`kube/README.md#f-39`). */
-  list(request: CollectionRequest): Promise<Listing | ApiFailure>;
+  list(request: ListRequest): Promise<Listing | ApiFailure>;
   /** Watches a collection from a resourceVersion on, event by event, or gives the refusal. */
   watch(request: WatchRequest, onEvent: (event: WatchEvent) => void): Promise<OpenWatch | ApiFailure>;
   /** Waits, but not beyond its deadline: rejects with {@link MemberUnreachable} then. */
@@ -77,6 +77,15 @@ export interface CollectionRequest {
   readonly path: string;
   readonly labelSelector?: string;
   readonly accept?: string;
+}
+
+/** Which objects are to be listed, and how much of them. */
+export interface ListRequest extends CollectionRequest {
+  readonly fieldSelector?: string;
+  /** A longer list loses the member; 1,000,000 when it is absent. */
+  readonly most?: number;
+  /** As much of an item as is needed: the rest is forgotten page by page. */
+  readonly keep?: (item: JsonObject) => JsonObject;
 }
 
 interface WatchRequest extends CollectionRequest {

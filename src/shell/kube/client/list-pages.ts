@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
-import type { ApiFailure, ApiRequest, ApiResponse, CollectionRequest, Listing } from "./client.ts";
+import type { ApiFailure, ApiRequest, ApiResponse, Listing, ListRequest } from "./client.ts";
 import { MemberUnreachable } from "./member-unreachable.ts";
 
 const pageSize = 500;
@@ -9,7 +9,7 @@ const maxRestarts = 3;
 /** Every item of a list, page by page, or the refusal: see `Client.list`. */
 export async function listPages(
   request: (it: ApiRequest) => Promise<ApiResponse>,
-  { path, labelSelector, accept }: CollectionRequest,
+  { path, labelSelector, fieldSelector, accept, most = pageSize * maxPages, keep = (it) => it }: ListRequest,
 ): Promise<Listing | ApiFailure> {
   let items: JsonObject[] = [];
   let restarts = 0;
@@ -17,6 +17,7 @@ export async function listPages(
   for (let page = 0; page < maxPages; page += 1) {
     const query: Record<string, string> = { limit: String(pageSize) };
     if (labelSelector !== undefined) query["labelSelector"] = labelSelector;
+    if (fieldSelector !== undefined) query["fieldSelector"] = fieldSelector;
     if (next !== "") query["continue"] = next;
     const answer = await request({ method: "GET", path, query, ...(accept === undefined ? {} : { accept }) });
     if (answer.kind === "refused") {
@@ -25,7 +26,8 @@ export async function listPages(
       [items, next, restarts] = [[], "", restarts + 1];
       continue;
     }
-    items.push(...itemsOf(answer.body, path));
+    for (const it of itemsOf(answer.body, path)) items.push(keep(it));
+    if (items.length > most) throw new MemberUnreachable("Unintelligible", `its list of ${path} is too long`);
     next = textOf(memberAt(answer.body, "metadata", "continue")) ?? "";
     const resourceVersion = textOf(memberAt(answer.body, "metadata", "resourceVersion")) ?? "";
     if (next === "") return { kind: "listed", items, resourceVersion };

@@ -4,6 +4,7 @@ import type { Client } from "../client/client.ts";
 import { inSlot, type SlotPool } from "../client/concurrency.ts";
 import type { Discovery } from "../client/discovery.ts";
 import { contactFailureOf, unreachableObservation } from "../client/member-unreachable.ts";
+import type { Collector } from "./collect.ts";
 import type { ConfirmedWrite } from "./confirmed-writes.ts";
 import { MemberWatch } from "./member-watch.ts";
 import type { MemberApi } from "./observe.ts";
@@ -22,6 +23,7 @@ export interface InformerOptions extends SlotPool {
 interface InformerMember {
   readonly client: Client;
   readonly discovery: Discovery;
+  readonly collector: Collector;
   /** Seeds the jitter of its pauses. */
   readonly name: string;
 }
@@ -182,6 +184,7 @@ export class Informer {
     const { promise: broken, resolve: breakOff } = deferred<Unreachable | "old">();
     const around = {
       client: this.#member.client,
+      collector: this.#member.collector,
       changed: () => {
         if (this.#state.kind === "live" && this.#state.opened.broken === broken) this.#watching.onChange();
       },

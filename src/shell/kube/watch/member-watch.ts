@@ -1,10 +1,11 @@
 import { sameMap } from "../../../core/model/identity.ts";
 import type { Inventory } from "../../../core/model/inventory.ts";
 import { type ObjectKey, objectIdOf } from "../../../core/model/manifest.ts";
-import type { Observation } from "../../../core/model/observation.ts";
+import type { Collected, Observation } from "../../../core/model/observation.ts";
 import { type ApiFailure, metadataOnly } from "../client/client.ts";
 import { MemberUnreachable, unreachableObservation } from "../client/member-unreachable.ts";
 import { inventoryListing, readInventory } from "../inventory/inventory.ts";
+import type { Collector } from "./collect.ts";
 import type { ConfirmedWrite } from "./confirmed-writes.ts";
 import { KindWatch, type WatchContext } from "./kind-watch.ts";
 import { type InventoryKind, inventoryKinds, observedObjects } from "./live-objects.ts";
@@ -12,11 +13,24 @@ import { type MemberApi, type MemberIdentity, readIdentity, readIdentityAndInven
 import { type RetryWatcher, retryWatch } from "./retry-watcher.ts";
 import { reuseUnchanged, reuseUnchangedInventory } from "./reuse-unchanged.ts";
 
+/** What a watch begins with. */
+interface MemberStart {
+  readonly around: MemberContext;
+  readonly before: Observation | null;
+  readonly collected: Collected;
+}
+
+/** What the watches of a member share, and who finds out what it is. */
+interface MemberContext extends WatchContext {
+  readonly collector: Collector;
+}
+
 /** One member, read completely once and kept up to date by watches until one breaks; then its owner opens another. */
 export class MemberWatch {
-  readonly #around: WatchContext;
+  readonly #around: MemberContext;
   #identity: MemberIdentity;
   #inventory: Inventory;
+  #collected: Collected;
   #wantedKinds: ReadonlyMap<string, InventoryKind>;
   #inventoryWatch: RetryWatcher | null = null;
   /** The inventory is small and rarely changes: its watch only marks it as stale, and a look reads it. */
@@ -35,12 +49,13 @@ export class MemberWatch {
   /** Reads everything once. Gives the member's refusal; rejects with {@link MemberUnreachable} when it is lost meanwhile. */
   static async open(
     asking: MemberApi,
-    around: WatchContext,
+    around: MemberContext,
     before: Observation | null,
   ): Promise<MemberWatch | ApiFailure> {
     const basics = await readIdentityAndInventory(asking.client);
     if (basics.kind === "refused") return basics;
-    const opened = new MemberWatch(basics, basics.stored.inventory, { around, before });
+    const collected = await around.collector.collect();
+    const opened = new MemberWatch(basics, basics.stored.inventory, { around, before, collected });
     opened.#followInventory(basics.stored.asOf);
     try {
       await opened.look(asking);
@@ -51,11 +66,8 @@ export class MemberWatch {
     }
   }
 
-  private constructor(
-    identity: MemberIdentity,
-    inventory: Inventory,
-    { around, before }: { readonly around: WatchContext; readonly before: Observation | null },
-  ) {
+  private constructor(identity: MemberIdentity, inventory: Inventory, { around, before, collected }: MemberStart) {
+    this.#collected = collected;
     this.#identity = identity;
     this.#around = around;
     this.#view = before;
@@ -85,9 +97,20 @@ export class MemberWatch {
       this.#identity = identity;
       this.#around.changed();
     }
+    await this.#collect();
     if (this.#inventoryWatch === null) this.#noticeInventory();
     const known = [...this.#wantedKinds].filter(([name]) => this.#kinds.has(name));
     await Promise.all(known.map(([name, wanted]) => this.#kind(name, wanted).refresh(asking, wanted)));
+  }
+
+  /** Another number of nodes is noticed with every beat, everything else when it is due. */
+  async #collect(): Promise<void> {
+    const { collector, changed } = this.#around;
+    await collector.probe();
+    const collected = await collector.collect();
+    if (collected === this.#collected) return;
+    this.#collected = collected;
+    changed();
   }
 
   /** The next look must see these writes. */
@@ -156,7 +179,12 @@ export class MemberWatch {
 
   #assembled(): Observation {
     const kinds = [...this.#wantedKinds].map(([name, wanted]) => ({ wanted, watch: this.#kind(name, wanted) }));
-    const seen = [this.#identity, this.#inventory, ...kinds.flatMap(({ watch }) => [watch, watch.changes])];
+    const seen = [
+      this.#identity,
+      this.#collected,
+      this.#inventory,
+      ...kinds.flatMap(({ watch }) => [watch, watch.changes]),
+    ];
     if (this.#view !== null && seen.length === this.#seen.length && seen.every((it, at) => it === this.#seen[at]))
       return this.#view;
     this.#seen = seen;
@@ -166,6 +194,7 @@ export class MemberWatch {
       kind: "reached",
       clusterUid,
       properties,
+      collected: this.#collected,
       inventory: this.#inventory,
       ...objects,
     };

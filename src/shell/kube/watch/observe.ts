@@ -14,13 +14,17 @@ import {
 } from "../client/discovery.ts";
 import { contactFailureOf, MemberUnreachable, unreachableObservation } from "../client/member-unreachable.ts";
 import { readInventory, type StoredInventory } from "../inventory/inventory.ts";
+import type { Collector } from "./collect.ts";
 import { type InventoryKind, inventoryKinds, type LiveObjects, observedObjects, reduceAll } from "./live-objects.ts";
 
 /**
- * Reads one member: its identity, our inventory, and the objects it should have. Three requests, and one list for each
- * kind in the inventory. Never rejects: an unreachable member is an observation too.
+ * Reads one member: its identity, our inventory, the objects it should have, and now and then its nodes and pods. Three
+ * requests, and one list for each kind in the inventory. Never rejects: an unreachable member is an observation too.
  */
-export async function observeMember(client: Client, discovery: Discovery): Promise<Observation> {
+export async function observeMember(
+  client: Client,
+  { discovery, collector }: { readonly discovery: Discovery; readonly collector: Collector },
+): Promise<Observation> {
   try {
     const asking = { client, discovery };
     const basics = await readIdentityAndInventory(client);
@@ -28,8 +32,11 @@ export async function observeMember(client: Client, discovery: Discovery): Promi
     const { clusterUid, properties } = basics;
     const { inventory } = basics.stored;
     const kinds = [...inventoryKinds(inventory).values()];
-    const seen = await Promise.all(kinds.map(async (kind) => ({ kind, found: await observeKind(asking, kind) })));
-    return { kind: "reached", clusterUid, properties, inventory, ...observedObjects(seen) };
+    const [collected, ...seen] = await Promise.all([
+      collector.collect(),
+      ...kinds.map(async (kind) => ({ kind, found: await observeKind(asking, kind) })),
+    ]);
+    return { kind: "reached", clusterUid, properties, collected, inventory, ...observedObjects(seen) };
   } catch (error) {
     return { kind: "unreachable", ...contactFailureOf(error) };
   }

@@ -16,7 +16,8 @@ export function reuseUnchanged(before: Observation | null, next: Observation): O
     before.properties === properties &&
     before.inventory === inventory &&
     before.objects === objects &&
-    before.unlisted === unlisted;
+    before.unlisted === unlisted &&
+    before.collected === next.collected;
   return isSame ? before : { ...next, properties, inventory, objects, unlisted };
 }
 

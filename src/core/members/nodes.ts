@@ -1,0 +1,107 @@
+import { isObject, type Json, type JsonObject, memberAt, textOf } from "../model/json.ts";
+import { flotillaGroup, resourcePrefix } from "../model/names.ts";
+import type { MemberProperties } from "../model/observation.ts";
+import { quantityOf } from "../model/quantity.ts";
+import { compareText } from "../model/value.ts";
+import { type Amounts, binaryText, decimalText, withAmounts } from "./amounts.ts";
+
+/** What a Node tells: little of it, since a member may have thousands. */
+export interface NodeFacts {
+  readonly capacity: Amounts;
+  readonly allocatable: Amounts;
+  /** Its type of machine, as its platform calls it; null where nobody says. */
+  readonly machineType: string | null;
+  readonly region: string | null;
+  readonly subscription: string | null;
+}
+
+/** As much of a Node as its facts need: the rest is forgotten with the page that it came in. */
+export const reducedNode = (node: JsonObject): JsonObject => ({
+  metadata: { labels: memberAt(node, "metadata", "labels") },
+  spec: { providerID: memberAt(node, "spec", "providerID") },
+  status: { capacity: memberAt(node, "status", "capacity"), allocatable: memberAt(node, "status", "allocatable") },
+});
+
+/** Reads a Node. What is no quantity is left out. */
+export function nodeFactsOf(node: JsonObject): NodeFacts {
+  const label = (...names: readonly string[]): string | null => {
+    for (const name of names) {
+      const value = textOf(memberAt(node, "metadata", "labels", name));
+      if (value !== null && value !== "") return value;
+    }
+    return null;
+  };
+  const provider = textOf(memberAt(node, "spec", "providerID")) ?? "";
+  return {
+    capacity: amountsIn(memberAt(node, "status", "capacity")),
+    allocatable: amountsIn(memberAt(node, "status", "allocatable")),
+    machineType: label("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"),
+    region: label("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"),
+    subscription: /^azure:\/\/\/subscriptions\/([^/]+)\//i.exec(provider)?.[1] ?? null,
+  };
+}
+
+function amountsIn(written: Json): Amounts {
+  const amounts = new Map<string, bigint>();
+  for (const [name, text] of Object.entries(isObject(written) ? written : {})) {
+    const amount = quantityOf(String(text));
+    if (amount !== null) amounts.set(name, amount.nanos);
+  }
+  return amounts;
+}
+
+const measured = ["cpu", "memory"] as const;
+
+/** The properties of a member that its nodes tell (`members/README.md#what-is-collected`). */
+export function nodeProperties(nodes: readonly NodeFacts[]): MemberProperties {
+  const found = new Map<string, string>([["kubernetes-fleet.io/node-count", String(nodes.length)]]);
+  const types = new Map<string, number>();
+  for (const { machineType } of nodes)
+    if (machineType !== null) types.set(machineType, (types.get(machineType) ?? 0) + 1);
+  for (const [type, count] of types) found.set(`kubernetes.azure.com/vm-sizes/${type}/count`, String(count));
+  const capacity = sumOf(nodes, (it) => it.capacity);
+  const allocatable = sumOf(nodes, (it) => it.allocatable);
+  for (const name of measured) {
+    found.set(`${resourcePrefix}total-${name}`, amountText(name, capacity.get(name) ?? 0n));
+    found.set(`${resourcePrefix}allocatable-${name}`, amountText(name, allocatable.get(name) ?? 0n));
+  }
+  for (const [name, amount] of capacity)
+    if (isExtended(name)) found.set(`${flotillaGroup}/total.${name.replace("/", ".")}`, decimalText(amount));
+  return new Map([...found].sort(([a], [b]) => compareText(a, b)));
+}
+
+/** What is left for more pods, given what those that there are ask for. */
+export function availableProperties(nodes: readonly NodeFacts[], requested: Amounts): MemberProperties {
+  const allocatable = sumOf(nodes, (it) => it.allocatable);
+  return new Map(
+    measured.map((name) => {
+      const left = (allocatable.get(name) ?? 0n) - (requested.get(name) ?? 0n);
+      return [`${resourcePrefix}available-${name}`, amountText(name, left < 0n ? 0n : left)];
+    }),
+  );
+}
+
+const amountText = (name: (typeof measured)[number], amount: bigint): string =>
+  name === "memory" ? binaryText(amount) : decimalText(amount);
+
+const sumOf = (nodes: readonly NodeFacts[], amountsOf: (node: NodeFacts) => Amounts): Amounts =>
+  nodes.reduce<Amounts>((sum, it) => withAmounts(sum, amountsOf(it)), new Map());
+
+/** Such as `nvidia.com/gpu`: not Kubernetes' own, and not a page size or a kind of volume. */
+const isExtended = (name: string): boolean => /^[^/]+\/[^/]+$/.test(name) && !/^([^/]*\.)?kubernetes\.io\//.test(name);
+
+/** The labels that all nodes tell alike (`members/README.md#labels`). */
+export function nodeLabels(nodes: readonly NodeFacts[]): MemberProperties {
+  const labels: readonly (readonly [string, readonly (string | null)[]])[] = [
+    ["fleet.azure.com/location", nodes.map((it) => it.region)],
+    ["fleet.azure.com/subscription-id", nodes.map((it) => it.subscription)],
+  ];
+  return new Map(
+    labels.flatMap(([name, values]) => {
+      const [first = null] = values;
+      return first !== null && isLabelValue(first) && values.every((it) => it === first) ? [[name, first]] : [];
+    }),
+  );
+}
+
+const isLabelValue = (text: string): boolean => /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(text);

@@ -1,0 +1,199 @@
+import {
+  availableProperties,
+  type NodeFacts,
+  nodeFactsOf,
+  nodeLabels,
+  nodeProperties,
+  reducedNode,
+} from "../../../core/members/nodes.ts";
+import { reducedPod, requestedBy, requestingPods } from "../../../core/members/pods.ts";
+import { propertiesMap, providedByMap } from "../../../core/members/provided.ts";
+import { sameMap } from "../../../core/model/identity.ts";
+import { listAt, memberAt, textOf } from "../../../core/model/json.ts";
+import { systemNamespace } from "../../../core/model/names.ts";
+import { type Collected, type FactSource, type MissingFacts, noProperties } from "../../../core/model/observation.ts";
+import { type ApiFailure, type Client, metadataListOnly } from "../client/client.ts";
+import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
+
+/** Finds out what a member is, now and then: its nodes and pods change slowly, and cost much to list. */
+export interface Collector {
+  /** What was found out last, or is found out now where that is due. Never rejects, and takes no longer than its deadline. */
+  collect(): Promise<Collected>;
+  /** Asks how many nodes there are, in one small request: with another number than before, the next `collect` is due. */
+  probe(): Promise<boolean>;
+}
+
+interface CollectorOptions {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** A client whose requests end at the collection's own deadline. */
+  readonly client: () => Client;
+}
+
+/** How long what was found out holds; after a failure, or where pods are older than the nodes, the shorter one. */
+const holdsMs = 5 * 60_000;
+const shortMs = 60_000;
+
+/** KubeFleet's: a collection that takes longer is given up, and what is recorded stands. */
+export const collectionDeadlineMs = 10_000;
+
+/** Pods of one member; Kubernetes is made for 150,000. */
+const mostPods = 200_000;
+const mostNodes = 20_000;
+
+/** Opens the collector of one member. It remembers what was found out, so that it decides nothing but what is asked. */
+export function newCollector({ now, client }: CollectorOptions): Collector {
+  let last: Collected | null = null;
+  let due = 0;
+  let pods: { readonly read: PodsRead; readonly at: number } | null = null;
+  let nodes: NodesRead | null = null;
+  let running: Promise<Collected> | null = null;
+  const read = async (): Promise<Collected> => {
+    const asking = client();
+    const at = now();
+    const isPodTime = pods === null || at - pods.at >= shortMs;
+    const [found, requested, provided] = await Promise.all([
+      nodesOf(asking),
+      isPodTime || pods === null ? podsOf(asking) : pods.read,
+      providedOf(asking),
+    ]);
+    if (isPodTime) pods = { read: requested, at };
+    nodes = found;
+    const next = collectedOf(found, requested, provided);
+    due = at + (next.missing.length > 0 || !isPodTime ? shortMs : holdsMs);
+    last = last !== null && isSame(last, next) ? last : next;
+    return last;
+  };
+  return {
+    collect() {
+      if (last !== null && now() < due) return Promise.resolve(last);
+      running ??= read().finally(() => {
+        running = null;
+      });
+      return running;
+    },
+    async probe() {
+      if (nodes === null || nodes.nodes === null) return false;
+      // Whether the member answers at all is found out elsewhere.
+      const count = await nodeCountOf(client()).catch(() => null);
+      const isOther = count !== null && count !== nodes.nodes.length;
+      if (isOther) due = 0;
+      return isOther;
+    },
+  };
+}
+
+interface NodesRead {
+  readonly nodes: readonly NodeFacts[] | null;
+  readonly missing: readonly MissingFacts[];
+}
+
+interface PodsRead {
+  readonly requested: ReturnType<typeof requestedBy> | null;
+  readonly missing: readonly MissingFacts[];
+}
+
+interface ProvidedRead {
+  readonly provided: Collected["provided"];
+  readonly missing: readonly MissingFacts[];
+}
+
+function collectedOf(
+  { nodes, missing: noNodes }: NodesRead,
+  { requested, missing: noPods }: PodsRead,
+  { provided, missing: noProvided }: ProvidedRead,
+): Collected {
+  const available = nodes === null || requested === null ? [] : availableProperties(nodes, requested);
+  return {
+    properties: nodes === null ? noProperties : new Map([...nodeProperties(nodes), ...available]),
+    provided,
+    labels: nodes === null ? noProperties : nodeLabels(nodes),
+    missing: [...noNodes, ...noPods, ...noProvided],
+  };
+}
+
+async function nodesOf(client: Client): Promise<NodesRead> {
+  const listed = await attempted("nodes", nodesGrant, () =>
+    client.list({ path: nodesPath, most: mostNodes, keep: reducedNode }),
+  );
+  if (listed.kind === "missing") return { nodes: null, missing: [listed.missing] };
+  return { nodes: listed.done.items.map(nodeFactsOf), missing: [] };
+}
+
+async function podsOf(client: Client): Promise<PodsRead> {
+  const path = "/api/v1/pods";
+  const listed = await attempted("pods", `list on pods`, () =>
+    client.list({ path, fieldSelector: requestingPods, most: mostPods, keep: reducedPod }),
+  );
+  if (listed.kind === "missing") return { requested: null, missing: [listed.missing] };
+  return { requested: requestedBy(listed.done.items), missing: [] };
+}
+
+const providedPath = `/api/v1/namespaces/${systemNamespace}/configmaps/${propertiesMap}`;
+
+async function providedOf(client: Client): Promise<ProvidedRead> {
+  const grant = `get on configmaps in the namespace ${systemNamespace}`;
+  const found = await attempted("providers", grant, async () => {
+    const answer = await client.request({ method: "GET", path: providedPath });
+    return answer.kind === "refused" && answer.status === 404 ? none : answer;
+  });
+  if (found.kind === "missing") return { provided: noProperties, missing: [found.missing] };
+  if (found.done === none) return { provided: noProperties, missing: [] };
+  const read = providedByMap(found.done.body);
+  if ("properties" in read) return { provided: read.properties, missing: [] };
+  const message = `the ConfigMap ${systemNamespace}/${propertiesMap} cannot be used: ${read.wrong}`;
+  return { provided: noProperties, missing: [{ source: "providers", code: "CollectionFailed", message }] };
+}
+
+const none = { kind: "none", body: {} } as const;
+
+const nodesPath = "/api/v1/nodes";
+const nodesGrant = "list on nodes";
+
+/** How many nodes there are, from a page of one; null where the member does not say. */
+async function nodeCountOf(client: Client): Promise<number | null> {
+  const query = { limit: "1" };
+  const answer = await client.request({ method: "GET", path: nodesPath, query, accept: metadataListOnly });
+  if (answer.kind === "refused") return null;
+  const shown = listAt(answer.body, "items").length;
+  const remaining = memberAt(answer.body, "metadata", "remainingItemCount");
+  if (typeof remaining === "number") return shown + remaining;
+  return (textOf(memberAt(answer.body, "metadata", "continue")) ?? "") === "" ? shown : null;
+}
+
+type Attempt<T> =
+  | { readonly kind: "done"; readonly done: T }
+  | { readonly kind: "missing"; readonly missing: MissingFacts };
+
+/** What was read, or why it was not: in words that stay the same as long as the reason does. */
+async function attempted<T extends { readonly kind: string }>(
+  source: FactSource,
+  grant: string,
+  read: () => Promise<T | ApiFailure>,
+): Promise<Attempt<T>> {
+  const missing = (code: MissingFacts["code"], message: string): Attempt<T> => ({
+    kind: "missing",
+    missing: { source, code, message },
+  });
+  try {
+    const answer = await read();
+    if (!isRefusal(answer)) return { kind: "done", done: answer };
+    if (answer.status === 403)
+      return missing("Forbidden", `${source} may not be read: grant ${grant} (core API group) by a ClusterRole`);
+    return missing("CollectionFailed", `${source} were not read: the API server refuses (${answer.status})`);
+  } catch (error) {
+    const isLate = error instanceof MemberUnreachable && error.message === "timed out";
+    return isLate
+      ? missing("TimedOut", `${source} were not read within ${collectionDeadlineMs / 1000} s`)
+      : missing("CollectionFailed", `${source} were not read: ${contactFailureOf(error).code}`);
+  }
+}
+
+const isRefusal = (answer: { readonly kind: string }): answer is ApiFailure => answer.kind === "refused";
+
+/** Nothing new: then the same object stands for both, and whoever holds it sees that. */
+const isSame = (a: Collected, b: Collected): boolean =>
+  sameMap(a.properties, b.properties) &&
+  sameMap(a.provided, b.provided) &&
+  sameMap(a.labels, b.labels) &&
+  JSON.stringify(a.missing) === JSON.stringify(b.missing);

@@ -1,0 +1,168 @@
+// What is found out of a member, how often it is asked, and what becomes of what it refuses.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/core/model/json.ts";
+import type { ClusterName } from "../../../src/core/model/value.ts";
+import { type EmbeddedServer, startEmbedded } from "../../../src/shell/embedded/server.ts";
+import { openClient } from "../../../src/shell/kube/client/client.ts";
+import { defaultDeadlines, httpNetwork, httpStreams, type Network } from "../../../src/shell/kube/client/transport.ts";
+import { kubeFleetOver } from "../../../src/shell/kube/fleet.ts";
+import { type Collector, newCollector } from "../../../src/shell/kube/watch/collect.ts";
+import { eventually } from "../../kubernetes/eventually.ts";
+import { clock } from "./member-world.ts";
+import { plainConnection } from "./plain-connection.ts";
+
+let server: EmbeddedServer;
+beforeAll(async () => {
+  server = await startEmbedded({ clusters: ["one"], availableAfterMs: 0, now: () => Date.now() });
+});
+afterAll(() => server.close());
+
+/** Paths that are refused as Kubernetes does without the permission, and those that are never answered. */
+const refused = new Set<string>();
+const silent = new Set<string>();
+let listed: string[] = [];
+
+const network: Network = {
+  ...httpNetwork,
+  async exchange(outgoing) {
+    const path = outgoing.url.pathname.replace("/clusters/one", "");
+    listed.push(`${path.split("/").at(-1)}${outgoing.url.searchParams.get("limit") === "1" ? " (count)" : ""}`);
+    if (refused.has(path)) return { status: 403, text: forbidden, retryAfterMs: null, date: null };
+    if (silent.has(path)) await new Promise((resolve) => outgoing.signal?.addEventListener("abort", resolve));
+    return httpNetwork.exchange(outgoing);
+  },
+};
+const forbidden = JSON.stringify({ kind: "Status", status: "Failure", reason: "Forbidden", code: 403 });
+
+const connection = () => plainConnection(new URL(server.url("one")));
+
+let now: number;
+let deadlineMs: number;
+let collector: Collector;
+beforeEach(() => {
+  server.cluster("one").control({ reset: true });
+  [now, listed, deadlineMs] = [Date.parse("2026-11-02T08:00:00Z"), [], 10_000];
+  refused.clear();
+  silent.clear();
+  const client = openClient(connection(), defaultDeadlines, network, httpStreams);
+  collector = newCollector({ now: () => now, client: () => client.until(AbortSignal.timeout(deadlineMs)) });
+});
+
+const member = () => server.cluster("one");
+const node = (name: string): JsonObject => ({ apiVersion: "v1", kind: "Node", metadata: { name } });
+
+function pod(name: string, cpu: string): void {
+  const containers = [{ name: "c", image: "i", resources: { requests: { cpu, memory: "1Gi" } } }];
+  const metadata = { name, namespace: "default" };
+  member().create("test", { apiVersion: "v1", kind: "Pod", metadata, spec: { nodeName: "node-1", containers } });
+}
+
+const values = async (): Promise<readonly string[]> =>
+  [...(await collector.collect()).properties]
+    .filter(([name]) => /node-count|-cpu$/.test(name))
+    .map(([name, value]) => `${name.split("/").at(-1)}=${value}`);
+
+/** What was asked since this was last asked. */
+const asked = (): readonly string[] => listed.splice(0).sort();
+
+const all = ["flotilla-properties", "nodes", "pods"];
+
+describe("what a member is", () => {
+  it("comes of all its nodes, all its pods page by page, and its platform", async () => {
+    for (let at = 0; at < 520; at++) pod(`p${at}`, "10m");
+    member().create("test", { apiVersion: "v1", kind: "Namespace", metadata: { name: "flotilla-system" } });
+    const metadata = { name: "flotilla-properties", namespace: "flotilla-system" };
+    member().create("test", { apiVersion: "v1", kind: "ConfigMap", metadata, data: { tier: "2" } });
+    expect(await values()).toEqual(["node-count=1", "allocatable-cpu=8", "total-cpu=8", "available-cpu=2800m"]);
+    const { provided, missing } = await collector.collect();
+    expect([[...provided], missing]).toEqual([[["tier", "2"]], []]);
+    expect(asked()).toEqual(["flotilla-properties", "nodes", "pods", "pods"]);
+  });
+
+  it("is asked for every five minutes, and the same object as long as nothing changed", async () => {
+    const first = await collector.collect();
+    expect(asked()).toEqual(all);
+    now += 5 * 60_000 - 1;
+    expect(await collector.collect()).toBe(first);
+    expect(asked()).toEqual([]);
+    now += 1;
+    expect(await collector.collect()).toBe(first);
+    expect(asked()).toEqual(all);
+    pod("more", "1");
+    now += 5 * 60_000;
+    expect(await values()).toContain("available-cpu=7");
+  });
+
+  it("is asked for at once where the number of nodes changed, and pods once a minute at most", async () => {
+    pod("one", "1");
+    await collector.collect();
+    asked();
+    expect(await collector.probe()).toBe(false);
+    member().create("test", node("node-2"));
+    pod("two", "1");
+    now += 30_000;
+    expect(await collector.probe()).toBe(true);
+    expect(await values()).toEqual(["node-count=2", "allocatable-cpu=8", "total-cpu=8", "available-cpu=7"]);
+    expect(asked()).toEqual(["flotilla-properties", "nodes", "nodes (count)", "nodes (count)"]);
+    now += 60_000;
+    expect(await values()).toContain("available-cpu=6");
+    expect(asked()).toEqual(all);
+  });
+
+  it("is asked for once by any number of askers", async () => {
+    const [a, b] = await Promise.all([collector.collect(), collector.collect()]);
+    expect(a).toBe(b);
+    expect(asked()).toEqual(all);
+  });
+});
+
+describe("what a member does not tell", () => {
+  it("is said with the rule that grants it, and the rest is collected", async () => {
+    refused.add("/api/v1/pods");
+    expect(await values()).toEqual(["node-count=1", "allocatable-cpu=8", "total-cpu=8"]);
+    const { missing } = await collector.collect();
+    expect(missing).toEqual([
+      {
+        source: "pods",
+        code: "Forbidden",
+        message: "pods may not be read: grant list on pods (core API group) by a ClusterRole",
+      },
+    ]);
+    refused.clear();
+    now += 60_000;
+    expect(await values()).toContain("available-cpu=8");
+  });
+
+  it("is said where it takes too long, and nothing else waits for it for longer", async () => {
+    silent.add("/api/v1/nodes");
+    deadlineMs = 200;
+    const { properties, missing } = await collector.collect();
+    expect([properties.size, missing.map((it) => [it.source, it.code])]).toEqual([0, [["nodes", "TimedOut"]]]);
+  });
+
+  it("does not make the member unreachable", async () => {
+    for (const it of ["/api/v1/nodes", "/api/v1/pods"]) refused.add(it);
+    const only = connection();
+    const fleet = kubeFleetOver({ connection: async () => only, close: () => {} }, { clock, network });
+    const seen = await fleet.observe({ name: "one" as ClusterName, context: "one" });
+    expect(seen.kind === "reached" && seen.collected?.missing.map((it) => it.source)).toEqual(["nodes", "pods"]);
+    await fleet.close();
+  });
+});
+
+it("a member that is watched tells of another node with the next heartbeat", async () => {
+  const only = connection();
+  let changes = 0;
+  const watch = { onChange: () => void changes++, heartbeatMs: 20 };
+  const fleet = kubeFleetOver({ connection: async () => only, close: () => {} }, { clock, watch });
+  const count = async (): Promise<string | undefined> => {
+    const seen = await fleet.observe({ name: "one" as ClusterName, context: "one" });
+    return seen.kind === "reached" ? seen.collected?.properties.get("kubernetes-fleet.io/node-count") : undefined;
+  };
+  expect(await count()).toBe("1");
+  const before = changes;
+  member().create("test", node("node-2"));
+  await eventually("the node is noticed", async () => ((await count()) === "2" ? true : null));
+  expect(changes).toBeGreaterThan(before);
+  await fleet.close();
+});
