@@ -71,6 +71,8 @@ function commands(
         programs["kube-controller-manager"],
         ...controller,
         "--use-service-account-credentials=false",
+        // kwok says once that its nodes are ready. After 50 s of silence their pods would count as unready, and for good.
+        "--node-monitor-grace-period=24h",
         `--service-account-private-key-file=${folder}/sa.key`,
       ],
     ],
