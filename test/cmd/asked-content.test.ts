@@ -243,6 +243,29 @@ describe("flotilla approve shows", () => {
     ]);
   });
 
+  test("what would be handed over, and to which placement", async () => {
+    await standing();
+    hub.push(hub.ann, {
+      "placements/web.yaml": null,
+      "placements/site.yaml": placement().replace("{name: web}", "{name: site}"),
+      "web/key.yaml": null,
+    });
+    await hub.settle();
+    expect(await shown("--change", "web")).toEqual([
+      "1 cluster: m1",
+      "removed, from resource snapshot 0: m1",
+      "  handed over   v1 Namespace web to placement site",
+      "  deleted       v1 Secret web/key",
+      "  handed over   v1 ConfigMap web/web to placement site",
+      "  handed over   apps/v1 Deployment web/web to placement site",
+      "changed by: ann",
+      ...brought,
+    ]);
+    const page = hub.stateFile("rendered/.asked/web-change/README.md");
+    expect(page).toContain("handed over to placement site: ConfigMap web/web");
+    expect(page).toContain("deleted: Secret web/key");
+  });
+
   test("what would be deleted", async () => {
     await standing();
     hub.push(hub.ann, { "placements/web.yaml": null });

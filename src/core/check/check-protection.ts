@@ -1,4 +1,5 @@
 import type { Binding, PendingRemoval } from "../model/binding.ts";
+import type { ObjectFate } from "../model/deletion.ts";
 import { digestOf, type Json } from "../model/json.ts";
 import type { ChangeRequest, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectId, objectKey } from "../model/manifest.ts";
@@ -120,6 +121,9 @@ function moveOf(
   };
 }
 
+const fateText = (it: ObjectFate): string =>
+  `${objectKey(it.object)} ${it.fate === "handOver" ? `handOver ${it.to}` : it.fate}`;
+
 function newFates(
   leaving: readonly PendingRemoval[],
   before: readonly PendingRemoval[],
@@ -130,7 +134,7 @@ function newFates(
     .filter((it) => !known.has(objectKey(it.id)))
     .map(({ id, released, handOver }) => {
       const alone = isAbandoned || released ? "release" : "delete";
-      return `${objectKey(id)} ${handOver === undefined ? alone : "handOver"}`;
+      return `${objectKey(id)} ${handOver === undefined ? alone : `handOver ${handOver.to}`}`;
     });
 }
 
@@ -196,7 +200,7 @@ function changeFor(
   const { trust } = plan.ledger;
   if (change?.request == null || trust === null || !isStillInSource(world.intent, trust)) return [];
   const content = target === null ? null : contentOf(target);
-  const asked = new Set(change.leaves.get(cluster)?.map(({ object, fate }) => `${objectKey(object)} ${fate}`));
+  const asked = new Set(change.leaves.get(cluster)?.map(fateText));
   const isSaid = fates.every((it) => asked.has(it)) || (isPast && change.leaves.size === 0);
   if (!isSaid || change.clusters.get(cluster) !== content) return [];
   return isPast || saidOf(record, change, plan.ledger) === change.request.digest ? [change.request] : [];
@@ -210,7 +214,11 @@ export function saidOf(
 ): Digest {
   const said = [...clusters].map(([cluster, content]) => {
     const gone = leaves.get(cluster) ?? [];
-    const fates = digestOf(gone.map(({ object, fate }) => [fate, objectKey(object)]));
+    const fates = digestOf(
+      gone.map((it) =>
+        it.fate === "handOver" ? [it.fate, objectKey(it.object), it.to] : [it.fate, objectKey(it.object)],
+      ),
+    );
     const known = ledger.clusters.get(cluster)?.kubeSystemUid ?? null;
     return { cluster, uid: known, content, ...(gone.length === 0 ? {} : { leaves: fates }) };
   });

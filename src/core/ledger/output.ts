@@ -11,7 +11,8 @@ import { trueCondition } from "./codec/conditions.ts";
 import { embedded } from "./codec/scalars.ts";
 import { documentOf, type Heading, kindIn, ownKey } from "./document.ts";
 import { approvalRequestPath, changeRequestName } from "./layout.ts";
-import { changedClusters, changedLeaves } from "./placements.ts";
+import { changedLeaves } from "./leaves.ts";
+import { changedClusters } from "./placements.ts";
 
 /** A request that people answer, and where it is shown to them. */
 export interface ApprovalRequestOutput {

@@ -1,7 +1,5 @@
-import type { ObjectFate } from "../model/deletion.ts";
 import { type Json, type JsonObject, memberAt } from "../model/json.ts";
 import type { ChangeRequest, PlacementRecord } from "../model/ledger.ts";
-import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import { deleteAdoptedAnnotation, progressDeadlineAnnotation } from "../model/names.ts";
 import {
   type ClusterTerm,
@@ -19,7 +17,7 @@ import {
   type SpreadConstraint,
   type Toleration,
 } from "../model/placement.ts";
-import { type ClusterName, compareText, type Digest, type DurationMs, seconds } from "../model/value.ts";
+import { type ClusterName, type Digest, type DurationMs, seconds } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
 import { applyStrategy, kubeLabelSelector } from "./api-types.ts";
 import { cascadedDeletions } from "./cascaded-deletions.ts";
@@ -56,7 +54,6 @@ import {
   integer,
   number,
   string,
-  stringOf,
 } from "./codec/scalars.ts";
 import {
   documentOf,
@@ -68,6 +65,7 @@ import {
   ownKey,
   scopedName,
 } from "./document.ts";
+import { changedLeaves } from "./leaves.ts";
 
 // A placement's spec as KubeFleet writes it, defaults filled in: `ledger/README.md#the-state-branch`.
 
@@ -193,56 +191,6 @@ const placementSpec = group<PlacementSpec>({
 
 /** By cluster, the digest of what it would carry; null where the placement leaves it. */
 export const changedClusters = mapOf<ClusterName, Digest | null>(orNull(digest));
-
-type Leaves = ChangeRequest["leaves"];
-
-interface LeaveGroup {
-  readonly clusters: readonly ClusterName[];
-  readonly delete: readonly ObjectKey[];
-  readonly release: readonly ObjectKey[];
-  readonly handOver: readonly ObjectKey[];
-}
-
-/** What leaves which clusters, and how: those that lose the same in the same way are one entry. */
-export const changedLeaves: Codec<Leaves> = converted(
-  listIfAny(
-    object<LeaveGroup>({
-      clusters: listIfAny(clusterName),
-      delete: listIfAny(stringOf<ObjectKey>()),
-      release: listIfAny(stringOf<ObjectKey>()),
-      handOver: listIfAny(stringOf<ObjectKey>()),
-    }),
-  ),
-  groupsOf,
-  (groups) =>
-    new Map(
-      groups
-        .flatMap((it) => {
-          const leaves = leavesOf(it);
-          return it.clusters.map((cluster) => [cluster, leaves] as const);
-        })
-        .sort(([a], [b]) => compareText(a, b)),
-    ),
-);
-
-function groupsOf(leaves: Leaves): readonly LeaveGroup[] {
-  const groups = new Map<string, LeaveGroup & { readonly clusters: ClusterName[] }>();
-  for (const [cluster, all] of leaves) {
-    const keysOf = (fate: ObjectFate["fate"]) => all.flatMap((it) => (it.fate === fate ? objectKey(it.object) : []));
-    const fates = { delete: keysOf("delete"), release: keysOf("release"), handOver: keysOf("handOver") };
-    const text = JSON.stringify(fates);
-    const group = groups.get(text) ?? { clusters: [], ...fates };
-    groups.set(text, group);
-    group.clusters.push(cluster);
-  }
-  return [...groups.values()];
-}
-
-const leavesOf = (group: LeaveGroup): readonly ObjectFate[] =>
-  (["delete", "release", "handOver"] as const)
-    .flatMap((fate) => group[fate].map((key) => ({ key, fate })))
-    .sort((a, b) => compareText(a.key, b.key))
-    .map(({ key, fate }) => ({ object: objectIdOf(key), fate }));
 
 /** A placement's change that waits for an approval: KubeFleet's placement has no field for it. */
 const changeRequest = object<ChangeRequest>({

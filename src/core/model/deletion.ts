@@ -53,17 +53,16 @@ export interface ConfirmationRecord {
   readonly basis: DeletionBasis | null;
 }
 
-/**
- * What becomes of an object that leaves a placement on a cluster: it is deleted, or let go and left in place, or handed over
- * to another placement that wants it there.
- */
-export type Fate = "delete" | "release" | "handOver";
+/** What becomes of an object that nobody else wants on a cluster: it is deleted, or let go and left in place. */
+export type Fate = "delete" | "release";
 
-/** An object that leaves a cluster, and what becomes of it (`plan/README.md#d-11`). */
-export interface ObjectFate {
-  readonly object: ObjectId;
-  readonly fate: Fate;
-}
+/**
+ * An object that leaves a placement on a cluster, and what becomes of it: it is deleted, or let go and left in place, or
+ * handed over to the placement that wants it there (`plan/README.md#d-11`).
+ */
+export type ObjectFate =
+  | { readonly object: ObjectId; readonly fate: Fate }
+  | { readonly object: ObjectId; readonly fate: "handOver"; readonly to: PlacementKey };
 
 /** What a source commit may delete unasked, and what waits; anything else may go (`plan/README.md#d-3`, `#d-4`). */
 export interface DeletionLedger {

@@ -1,17 +1,19 @@
-import type { ObjectFate } from "../model/deletion.ts";
-import type { Ledger } from "../model/ledger.ts";
-import { apiVersionOf, type ObjectId, objectKey, type VersionedId } from "../model/manifest.ts";
+import type { PendingRemoval } from "../model/binding.ts";
+import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import { apiVersionOf, type ObjectId, type ObjectKey, objectKey, type VersionedId } from "../model/manifest.ts";
 import type { RenderedManifest } from "../model/plan.ts";
-import type { ClusterName, Commit } from "../model/value.ts";
+import { type ClusterName, type Commit, compareText, type PlacementKey } from "../model/value.ts";
 import { type ApprovalRequest, requestedPlacement } from "../plan/approval/approval-request.ts";
 import { deletableOf } from "../plan/moves/begin.ts";
 import { quantity } from "./phrases.ts";
-import { fateTexts } from "./request-page.ts";
+import { fateTexts, type Outcome } from "./request-page.ts";
 
 /** What becomes of one object of a cluster. */
 export interface ObjectRow {
   readonly fate: "created" | "changed" | (typeof fateTexts)[keyof typeof fateTexts];
   readonly id: ObjectId;
+  /** Who takes it, if it is handed over. */
+  readonly to: PlacementKey | null;
   /** Null if there is none, or it is unknown. */
   readonly before: RenderedManifest | null;
   readonly after: RenderedManifest | null;
@@ -42,10 +44,10 @@ export function changesIn(ask: ApprovalRequest, view: RequestContent | null, led
       unknown.push(cluster);
       continue;
     }
-    const group = groupOf(cluster, move, fatesOn(ask, cluster, ledger));
+    const group = groupOf(cluster, move, { fateOf: fatesOn(ask, cluster, ledger), ended: endedOn(ask, cluster) });
     const key = JSON.stringify([
       group.same,
-      group.rows.map((it) => [it.fate, it.id, it.before?.digest, it.after?.digest]),
+      group.rows.map((it) => [it.fate, it.to, it.id, it.before?.digest, it.after?.digest]),
     ]);
     const known = groups.get(key);
     groups.set(key, known === undefined ? group : { ...known, clusters: [...known.clusters, cluster] });
@@ -58,41 +60,92 @@ const clustersOf = (ask: ApprovalRequest): readonly ClusterName[] =>
 
 const isKnown = ({ before, after }: ManifestChange): boolean => before !== null && after !== null;
 
-function groupOf(cluster: ClusterName, { before, after }: ManifestChange, leaves: LeaveLookup): ChangeGroup {
+interface Leaving {
+  readonly fateOf: LeaveLookup;
+  /** Objects that left by an earlier change, and about which something else is asked now. */
+  readonly ended: readonly ObjectId[];
+}
+
+function groupOf(cluster: ClusterName, { before, after }: ManifestChange, { fateOf, ended }: Leaving): ChangeGroup {
   const was = new Map((before ?? []).map((it) => [it.key, it]));
   const is = new Map((after ?? []).map((it) => [it.key, it]));
   const come = [...is.values()].flatMap((it): readonly ObjectRow[] => {
     const old = was.get(it.key) ?? null;
     if (old?.digest === it.digest) return [];
-    return [{ fate: old === null ? "created" : "changed", id: it.id, before: old, after: it }];
+    return [{ fate: old === null ? "created" : "changed", id: it.id, to: null, before: old, after: it }];
   });
   const go = [...was.values()]
     .filter((it) => !is.has(it.key))
-    .map((it): ObjectRow => ({ fate: fateTexts[leaves(it.id)], id: it.id, before: it, after: null }));
-  return { clusters: [cluster], rows: [...come, ...go], same: is.size - come.length };
+    .map((it): ObjectRow => goingRow(it.id, fateOf(it.id), it));
+  const late = ended.filter((it) => !was.has(objectKey(it))).map((it) => goingRow(it, fateOf(it), null));
+  return { clusters: [cluster], rows: [...come, ...go, ...late], same: is.size - come.length };
 }
 
-type LeaveLookup = (id: ObjectId) => ObjectFate["fate"];
+const goingRow = (id: ObjectId, it: Outcome, before: RenderedManifest | null): ObjectRow => ({
+  fate: fateTexts[it.fate],
+  id,
+  to: it.fate === "handOver" ? it.to : null,
+  before,
+  after: null,
+});
 
-/** What happens to objects that leave: as a change says; else as the run's plan says, which releases adopted ones. */
+/** What is asked about that left by an earlier change: nobody takes it any more. */
+export const endedOn = (ask: ApprovalRequest, cluster: ClusterName): readonly ObjectId[] => {
+  if (ask.kind === "gate") return [];
+  const left = new Set(ask.record.bindings.get(cluster)?.leaving.map((it) => objectKey(it.id)));
+  return (ask.change.leaves.get(cluster) ?? []).flatMap(({ object }) => (left.has(objectKey(object)) ? object : []));
+};
+
+type LeaveLookup = (id: ObjectId) => Outcome;
+
+/**
+ * What happens to objects that leave: as a change says; else as the run's plan says, which releases adopted ones, but for
+ * what the record says that another placement takes.
+ */
 export function fatesOn(ask: ApprovalRequest, cluster: ClusterName, ledger: Pick<Ledger, "placements">): LeaveLookup {
   if (ask.kind === "change") {
-    const fates = new Map(ask.change.leaves.get(cluster)?.map(({ object, fate }) => [objectKey(object), fate]));
+    const fates = new Map(ask.change.leaves.get(cluster)?.map((it) => [objectKey(it.object), it]));
     // Objects that are leaving already were decided on before.
-    const left = ask.record.bindings.get(cluster)?.leaving ?? [];
-    const isReleased = (id: ObjectId): boolean => left.some((it) => it.released && objectKey(it.id) === objectKey(id));
-    return (id) => fates.get(objectKey(id)) ?? (isReleased(id) ? "release" : "delete");
+    const left = new Map(ask.record.bindings.get(cluster)?.leaving.map((it) => [objectKey(it.id), it]));
+    return (id) => fates.get(objectKey(id)) ?? decidedOn(left.get(objectKey(id)));
   }
-  const facts = requestedPlacement(ask, ledger)?.bindings.get(cluster)?.facts ?? null;
-  const isDeletable = deletableOf(ask.plan.deleteAdopted, facts);
-  return (id) => (isDeletable(id) ? "delete" : "release");
+  const record = requestedPlacement(ask, ledger);
+  const isDeletable = deletableOf(ask.plan.deleteAdopted, record?.bindings.get(cluster)?.facts ?? null);
+  return (id) => {
+    const to = record === null ? null : takerOf(objectKey(id), { cluster, placement: record.key }, ledger);
+    return to === null ? { fate: isDeletable(id) ? "delete" : "release" } : { fate: "handOver", to };
+  };
+}
+
+function decidedOn(left: PendingRemoval | undefined): Outcome {
+  if (left?.handOver !== undefined) return { fate: "handOver", to: left.handOver.to };
+  return { fate: left?.released === true ? "release" : "delete" };
+}
+
+/** The first other placement by name that stays on a cluster and has an object, or is to have it, by the record. */
+function takerOf(
+  key: ObjectKey,
+  { cluster, placement }: { readonly cluster: ClusterName; readonly placement: PlacementKey },
+  { placements }: Pick<Ledger, "placements">,
+): PlacementKey | null {
+  const holds = ({ resourceSnapshots, bindings, deleting, spec }: PlacementRecord): boolean => {
+    const binding = bindings.get(cluster);
+    if (binding === undefined || binding.state === "Unscheduled" || binding.removal !== null) return false;
+    if (deleting !== null || spec.strategy.applyStrategy.type === "ReportDiff") return false;
+    const next = [resourceSnapshots.at(-1)?.index, binding.target?.resourceIndex];
+    return resourceSnapshots.some(
+      (it) => next.includes(it.index) && it.resources.some(({ id }) => objectKey(id) === key),
+    );
+  };
+  const found = [...placements.values()].filter((it) => it.key !== placement && holds(it)).map((it) => it.key);
+  return found.sort(compareText)[0] ?? null;
 }
 
 /** The objects of a group, one line each. */
 export function rowLines({ rows, same }: ChangeGroup): readonly string[] {
   const lines = rows
     .slice(0, mostRows)
-    .map((it) => fateLine(it.fate, it.after?.id ?? it.before?.id ?? { ...it.id, version: "" }));
+    .map((it) => fateLine(it.fate, it.after?.id ?? it.before?.id ?? { ...it.id, version: "" }, it.to));
   const rest = same === 0 ? [] : [`  ${"same".padEnd(width)} ${quantity(same, "object")}`];
   const more = rows.length <= mostRows ? [] : [`  and ${quantity(rows.length - mostRows, "more object")}`];
   return [...lines, ...more, ...rest];
@@ -102,8 +155,9 @@ const mostRows = 100;
 
 const width = fateTexts.release.length;
 
-/** `  left in place v1 ConfigMap web/settings`. */
-export const fateLine = (fate: string, id: VersionedId): string => `  ${fate.padEnd(width)} ${idText(id)}`;
+/** `  left in place v1 ConfigMap web/settings`; `  handed over   v1 ConfigMap web/settings to placement shop`. */
+export const fateLine = (fate: string, id: VersionedId, to: PlacementKey | null = null): string =>
+  `  ${fate.padEnd(width)} ${idText(id)}${to === null ? "" : ` to placement ${to}`}`;
 
 const idText = ({ group, version, kind, namespace, name }: VersionedId): string => {
   const prefix = version === "" && group === "" ? "" : `${apiVersionOf({ group, version })} `;

@@ -1,5 +1,5 @@
 import { askedRequestFolder, changeRequestName, renderedPath } from "../ledger/layout.ts";
-import type { CascadedDeletion } from "../model/deletion.ts";
+import type { CascadedDeletion, Fate } from "../model/deletion.ts";
 import type { ChangeRequest } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { approvalRequestName } from "../model/stage-task.ts";
@@ -70,11 +70,13 @@ const listed = (names: readonly string[]): string => firstOf(names, mostNames);
 function leavesLines(leaves: ChangeRequest["leaves"]): readonly string[] {
   const lines = new Map<string, ClusterName[]>();
   for (const [cluster, all] of leaves) {
-    const said = (["delete", "release", "handOver"] as const).flatMap((fate) => {
-      const objects = all.filter((it) => it.fate === fate).map((it) => objectText(it.object));
-      return objects.length === 0 ? [] : `${fateTexts[fate]}: ${listed(objects)}`;
-    });
-    const text = said.join("; ");
+    const said = new Map<string, string[]>();
+    for (const it of all) {
+      const objects = said.get(becomes(it)) ?? [];
+      said.set(becomes(it), objects);
+      objects.push(objectText(it.object));
+    }
+    const text = [...said].map(([fate, objects]) => `${fate}: ${listed(objects)}`).join("; ");
     lines.set(text, [...(lines.get(text) ?? []), cluster]);
   }
   const all = [...lines].map(([text, clusters]) => `* ${listed(clusters)}: ${text}`);
@@ -87,12 +89,15 @@ export const othersLines = ({ cluster, id, objects }: CascadedDeletion): readonl
   ...objects.map((it) => `  ${objectText(it)} (uid ${it.uid})`),
 ];
 
+/** What becomes of an object that leaves; with who takes it. */
+export type Outcome = { readonly fate: Fate } | { readonly fate: "handOver"; readonly to: PlacementKey };
+
 /** What happens to an object, in words. */
-export const fateTexts = {
-  delete: "deleted",
-  release: "left in place",
-  handOver: "handed over to another placement",
-} as const;
+export const fateTexts = { delete: "deleted", release: "left in place", handOver: "handed over" } as const;
+
+/** The same, and to whom: `handed over to placement shop`. */
+export const becomes = (it: Outcome): string =>
+  it.fate === "handOver" ? `${fateTexts.handOver} to placement ${it.to}` : fateTexts[it.fate];
 
 /** The folder below `rendered/` with the content of a request. */
 export const requestFolder = (ask: ApprovalRequest): string =>

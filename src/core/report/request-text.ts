@@ -1,5 +1,5 @@
 import type { Ledger, PlacementRecord, SnapshotResource } from "../model/ledger.ts";
-import { objectKey } from "../model/manifest.ts";
+import { type ObjectId, objectKey } from "../model/manifest.ts";
 import { type AnswerRecord, type ApprovalFile, type Authors, approversText, type Judgement } from "../model/trust.ts";
 import { type ClusterName, type Digest, type Instant, instantText } from "../model/value.ts";
 import {
@@ -13,8 +13,8 @@ import {
 import { approvalPathPrefix } from "./approval-files.ts";
 import { type ApprovalContext, approvalContext, requestVerdict, rulesOn } from "./approval-status.ts";
 import { quantity } from "./phrases.ts";
-import { changesIn, fateLine, fatesOn, type RequestContent, rowLines } from "./request-changes.ts";
-import { fateTexts, othersLines } from "./request-page.ts";
+import { changesIn, endedOn, fateLine, fatesOn, type RequestContent, rowLines } from "./request-changes.ts";
+import { becomes, fateTexts, othersLines } from "./request-page.ts";
 import { protectionText, ruleText } from "./trust-text.ts";
 
 /**
@@ -115,7 +115,8 @@ function moveLines(
     const { cluster, to, isSame } = arrival;
     const from = record?.bindings.get(cluster)?.target?.resourceIndex ?? null;
     const at = moves.findIndex((it) => it.clusters.includes(cluster));
-    const move = at < 0 ? fatesText(ask, cluster) : at;
+    const versions = { from: resourcesOf(record, from), to: resourcesOf(record, to) };
+    const move = at < 0 && !isSame ? fatesText(ask, cluster, { ...versions, ledger }) : at;
     const key = `${from} ${to} ${isSame} ${move}`;
     const way = ways.get(key) ?? { arrival, from, clusters: [] };
     ways.set(key, way);
@@ -128,13 +129,23 @@ function moveLines(
     const move = moves.find((it) => it.clusters.includes(cluster));
     if (move !== undefined) return [head, ...rowLines(move)];
     const leaves = fatesOn(ask, cluster, ledger);
-    return [head, ...differenceLines({ from: resourcesOf(record, from), to: resourcesOf(record, to), leaves })];
+    const versions = { from: resourcesOf(record, from), to: resourcesOf(record, to), leaves };
+    return [head, ...differenceLines({ ...versions, ended: endedOn(ask, cluster) })];
   });
 }
 
 /** Groups clusters by what happens to their leaving objects, when nothing else is known. */
-const fatesText = (ask: ApprovalRequest, cluster: ClusterName): string =>
-  ask.kind === "gate" ? "" : (ask.change.leaves.get(cluster) ?? []).map((it) => it.fate).join();
+function fatesText(
+  ask: ApprovalRequest,
+  cluster: ClusterName,
+  { from, to, ledger }: Pick<Versions, "from" | "to"> & Pick<Sight, "ledger">,
+): string {
+  if (ask.kind === "change") return (ask.change.leaves.get(cluster) ?? []).map(becomes).join();
+  if (from === "unknown" || to === "unknown" || from === to) return "";
+  const fateOf = fatesOn(ask, cluster, ledger);
+  const after = new Set(to.map((it) => objectKey(it.id)));
+  return from.flatMap(({ id }) => (after.has(objectKey(id)) ? [] : becomes(fateOf(id)))).join();
+}
 
 function wayText(from: number | null, to: number | null): string {
   if (to === null) return from === null ? "removed; nothing was there" : `removed, from resource snapshot ${from}`;
@@ -153,10 +164,11 @@ interface Versions {
   readonly from: Resources;
   readonly to: Resources;
   readonly leaves: ReturnType<typeof fatesOn>;
+  readonly ended: readonly ObjectId[];
 }
 
 /** By the versions alone, without overrides. */
-function differenceLines({ from, to, leaves }: Versions): readonly string[] {
+function differenceLines({ from, to, leaves, ended }: Versions): readonly string[] {
   if (to === "unknown") return ["  what it holds is no longer on record"];
   const before = new Map((from === "unknown" ? [] : from).map((it) => [objectKey(it.id), it]));
   const after = new Set(to.map((it) => objectKey(it.id)));
@@ -167,9 +179,13 @@ function differenceLines({ from, to, leaves }: Versions): readonly string[] {
       ? []
       : [`${fateLine("changed", it.id)} ${short(was.digest)} to ${short(it.digest)}`];
   });
-  const go = [...before.values()]
-    .filter((it) => !after.has(objectKey(it.id)))
-    .map((it) => fateLine(fateTexts[leaves(it.id)], it.id));
+  const went = ended.filter((it) => !before.has(objectKey(it))).map((it) => ({ ...it, version: "" }));
+  const go = [...[...before.values()].map((it) => it.id), ...went]
+    .filter((it) => !after.has(objectKey(it)))
+    .map((id) => {
+      const it = leaves(id);
+      return fateLine(fateTexts[it.fate], id, it.fate === "handOver" ? it.to : null);
+    });
   const unknown = from === "unknown" ? ["  what they run now is no longer on record: all of it counts as new"] : [];
   const all = [...unknown, ...come, ...go];
   return all.length === 0 ? ["  the same objects; what an override or the strategy changes of them is not shown"] : all;

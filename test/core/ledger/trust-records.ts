@@ -1,6 +1,6 @@
 import { readTrust } from "../../../src/core/intent/trust/trust-file.ts";
 import { known } from "../../../src/core/model/assert.ts";
-import type { ObjectFate } from "../../../src/core/model/deletion.ts";
+import type { Fate, ObjectFate } from "../../../src/core/model/deletion.ts";
 import type { ChangeRequest } from "../../../src/core/model/ledger.ts";
 import { type ObjectKey, objectIdOf } from "../../../src/core/model/manifest.ts";
 import type {
@@ -117,11 +117,18 @@ export const randomChange = (random: Random): ChangeRequest => ({
   request: maybe(random, () => randomRequest(random)),
 });
 
+type Becomes = { readonly fate: Fate } | { readonly fate: "handOver"; readonly to: PlacementKey };
+
 /** At least one object, in the order of their keys. */
 const randomLeaves = (random: Random): readonly ObjectFate[] =>
   ["/ConfigMap/web/a", "/Namespace//web", "apps/Deployment/web/b"].slice(random.below(3)).map((key) => ({
     object: objectIdOf(key as ObjectKey),
-    fate: random.pick(["delete", "release"] as const),
+    ...random.pick<Becomes>([
+      { fate: "delete" },
+      { fate: "release" },
+      { fate: "handOver", to: "next" as PlacementKey },
+      { fate: "handOver", to: "shop/other" as PlacementKey },
+    ]),
   }));
 
 const answerPaths = ["approvals/a b.yaml", "approvals/a/1.yml", "approvals/no.yaml", "approvals/v1.yaml"];

@@ -25,6 +25,7 @@ function row(before: JsonObject | null, after: JsonObject): ObjectRow {
   return {
     fate: before === null ? "created" : "changed",
     id: is.id,
+    to: null,
     before: before && rendered(before),
     after: is,
   };

@@ -81,6 +81,29 @@ describe("what is approved is shown as it will be", () => {
     ]);
   });
 
+  test("before a stage: what another placement has, or is to have, is handed over to it there", () => {
+    const [ask] = of("before");
+    if (ask.kind !== "gate") throw new Error("it is a gate");
+    const next = { ...web([on("b", 2)], { resourceSnapshots: resourceSnapshots.filter((it) => it.index === 2) }) };
+    const placement = { ...next, key: "next" as PlacementKey, name: "next" };
+    const ledger = ledgerOf([placed, placement], [ask.run]);
+    expect(requestLines(ask, ledger).slice(7, 15)).toEqual([
+      "resource snapshot 2 to 3: b",
+      "  changed       apps/v1 Deployment shop/web aaaaaaaaaaaa to dddddddddddd",
+      "  created       v1 ConfigMap shop/new eeeeeeeeeeee",
+      "  handed over   v1 ConfigMap shop/old to placement next",
+      "resource snapshot 2 to 3: a",
+      "  changed       apps/v1 Deployment shop/web aaaaaaaaaaaa to dddddddddddd",
+      "  created       v1 ConfigMap shop/new eeeeeeeeeeee",
+      "  deleted       v1 ConfigMap shop/old",
+    ]);
+    const going = ledgerOf(
+      [placed, { ...placement, deleting: { since: at("09:00:00"), cause: "c" as Commit } }],
+      [ask.run],
+    );
+    expect(requestLines(ask, going)).not.toContain("  handed over   v1 ConfigMap shop/old to placement next");
+  });
+
   test("once it has happened, a cluster carries it already", () => {
     const [ask] = of("before");
     if (ask.kind !== "gate") throw new Error("it is a gate");

@@ -6,7 +6,7 @@ import { bindingsOf, type StateCommit, type StateCommitRule } from "../state-com
 import { keyOf, objectsAt } from "../world/observed-objects.ts";
 import { inForce } from "./counted-answers.ts";
 import { entryOf, setsOf, took, whatOf } from "./deletions.ts";
-import { requestsAt, runsAt } from "./recorded-runs.ts";
+import { requestsAt, runsAt, type SeenLeaves } from "./recorded-runs.ts";
 import { isProtected, standsThere } from "./trust.ts";
 
 /** Promises about what the record says becomes of objects that leave (D 11). */
@@ -64,8 +64,14 @@ interface Leave {
   readonly it: PendingRemoval;
 }
 
+/** Whether a request says of an object what becomes of it, and who takes it. */
+function isSaid(said: SeenLeaves, fate: Fate, key: string, { handOver }: PendingRemoval): boolean {
+  if (fate !== "handOver") return said[fate].includes(key);
+  return said.handOver.some(({ to, objects }) => to === handOver?.to && objects.includes(key));
+}
+
 function isAsked(
-  { record, binding, key }: Leave,
+  { record, binding, key, it }: Leave,
   fate: Fate,
   words: TrustContent,
   page: StateCommit,
@@ -77,7 +83,7 @@ function isAsked(
     ({ name, isApproved, digest, leaves }) =>
       name === `${record.key}-change` &&
       isApproved &&
-      leaves.some((it) => it.clusters.includes(binding.cluster) && it[fate].includes(key)) &&
+      leaves.some((said) => said.clusters.includes(binding.cluster) && isSaid(said, fate, key, it)) &&
       judge.countedAnswers.isFull(digest, words),
   );
 }

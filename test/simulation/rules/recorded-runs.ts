@@ -72,7 +72,7 @@ export interface SeenLeaves {
   readonly clusters: readonly string[];
   readonly delete: readonly string[];
   readonly release: readonly string[];
-  readonly handOver: readonly string[];
+  readonly handOver: readonly { readonly to: string; readonly objects: readonly string[] }[];
 }
 
 /** An eviction that was judged. */

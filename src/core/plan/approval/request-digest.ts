@@ -73,5 +73,6 @@ const leavesJson = (leaves: readonly ObjectFate[]): JsonObject =>
   leaves.length === 0 ? {} : { leaves: leavesDigest(leaves) };
 
 const leavesDigest = remembered(
-  (leaves: readonly ObjectFate[]): Digest => digestOf(leaves.map(({ object, fate }) => [fate, objectKey(object)])),
+  (leaves: readonly ObjectFate[]): Digest =>
+    digestOf(leaves.map((it) => [it.fate, objectKey(it.object), ...(it.fate === "handOver" ? [it.to] : [])])),
 );

@@ -5,7 +5,7 @@ import { remembered } from "../../model/memo.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
 import type { Owner, PlanContext } from "../moves/context.ts";
 import { nextOwner } from "../moves/hand-over.ts";
-import { leavesOf } from "../moves/leaves.ts";
+import { deletedBy } from "../moves/leaves.ts";
 import type { Move } from "../moves/move.ts";
 import type { PlannedDeletion } from "./judge-deletions.ts";
 import type { ObjectLookup } from "./objects-in.ts";
@@ -71,7 +71,7 @@ function deletionsBy(moves: readonly Move[], isWanted: IsWanted, context: PlanCo
   const found = new Map<string, PlannedDeletion>();
   for (const move of moves) {
     const { cluster } = move.binding;
-    for (const id of deletedBy(move, isWanted, context)) {
+    for (const id of lostBy(move, isWanted, context)) {
       const key = `${cluster} ${objectKey(id)}`;
       if (!found.has(key))
         found.set(key, { cluster, placement: move.record.key, id, wholePlacement: move.to === null });
@@ -80,14 +80,11 @@ function deletionsBy(moves: readonly Move[], isWanted: IsWanted, context: PlanCo
   return [...found.values()];
 }
 
-const deletedBy = (
+const lostBy = (
   move: Pick<Move, "record" | "binding" | "to">,
   isWanted: IsWanted,
   context: PlanContext,
-): readonly ObjectId[] =>
-  leavesOf(move, context, (key) => isWanted(move, key)).flatMap(({ object, fate }) =>
-    fate === "delete" ? object : [],
-  );
+): readonly ObjectId[] => deletedBy(move, (key) => isWanted(move, key), context);
 
 interface Sight {
   readonly after: Ledger;
@@ -112,7 +109,7 @@ function unforeseenDeletions(
   const known = new Set(deletionsBy(counted, isWanted, context).map(onCluster));
   for (const move of changed) {
     const binding = bindingBefore(move, context);
-    const before = binding === null ? none : deletedBy({ ...move, binding }, wasWanted, context);
+    const before = binding === null ? none : lostBy({ ...move, binding }, wasWanted, context);
     for (const id of before) known.add(onCluster({ cluster: move.binding.cluster, id }));
   }
   return deletionsBy(changed, isWanted, context).filter((it) => !known.has(onCluster(it)));
@@ -189,7 +186,7 @@ export function lossIndex(
     const known = losses.get(binding);
     if (known !== undefined) return known.has(key);
     const toCome = (movesByCluster(results.get(placement)?.pending ?? none).get(cluster) ?? none).flatMap((it) =>
-      deletedBy(it, isWanted, context),
+      lostBy(it, isWanted, context),
     );
     const isLeft = ({ id, handOver }: PendingRemoval): boolean =>
       handOver === undefined || !isWanted({ record, binding }, objectKey(id));

@@ -12,23 +12,41 @@ import type { RenderContext } from "./version.ts";
 
 /**
  * What becomes of every object that a move takes off its cluster, by key, as it would be carried out now: part of what
- * is approved, and what the guard counts (`plan/README.md#d-11`, `#d-3`). What left before was decided then. `isWanted`
- * tells what somebody else is to have there; without it, that is what anybody else wants in this pass.
+ * is approved (`plan/README.md#d-11`). What left before was decided then.
  */
 export function leavesOf(
   { record, binding, to }: Pick<Move, "record" | "binding" | "to">,
   context: PlanContext,
-  isWanted?: (key: ObjectKey) => boolean,
+): readonly ObjectFate[] {
+  const alone = leavesAlone({ record, binding, to }, context);
+  const owner = { cluster: binding.cluster, placement: record.key };
+  const takers = alone.map(({ object }) => nextOwner(owner, objectKey(object), context));
+  if (takers.every((it) => it === null)) return alone;
+  return alone.map((it, at): ObjectFate => {
+    const taker = takers[at] ?? null;
+    return taker === null ? it : { object: it.object, fate: "handOver", to: taker };
+  });
+}
+
+/** What such a move deletes where nobody else is to have it, as `isWanted` tells: what the guard counts (`plan/README.md#d-3`). */
+export const deletedBy = (
+  move: Pick<Move, "record" | "binding" | "to">,
+  isWanted: (key: ObjectKey) => boolean,
+  context: PlanContext,
+): readonly ObjectId[] =>
+  leavesAlone(move, context).flatMap(({ object, fate }) =>
+    fate === "delete" && !isWanted(objectKey(object)) ? object : [],
+  );
+
+/** What would become of it if nobody else wanted anything. */
+function leavesAlone(
+  { record, binding, to }: Pick<Move, "record" | "binding" | "to">,
+  context: PlanContext,
 ): readonly ObjectFate[] {
   // All of it leaves already; what comes next comes to a cluster that carries nothing.
   if (binding.removal !== null) return none;
   const objects = withoutLeaving(dropped({ record, binding, to }, context), binding.leaving);
-  if (objects.length === 0) return none;
-  const alone = fatesOf(objects, { record, binding, to });
-  const owner = { cluster: binding.cluster, placement: record.key };
-  const isTaken = isWanted ?? ((key: ObjectKey): boolean => nextOwner(owner, key, context) !== null);
-  if (!alone.some(({ object }) => isTaken(objectKey(object)))) return alone;
-  return alone.map((it) => (isTaken(objectKey(it.object)) ? { object: it.object, fate: "handOver" } : it));
+  return objects.length === 0 ? none : fatesOf(objects, { record, binding, to });
 }
 
 /** What becomes of objects that nobody else wants. */
@@ -76,10 +94,8 @@ const sorted = remembered((objects: readonly ObjectId[]): readonly ObjectId[] =>
   objects.map(plainId).sort((a, b) => compareText(objectKey(a), objectKey(b))),
 );
 
-type PlainFate = Exclude<Fate, "handOver">;
-
-const alike = remembered((objects: readonly ObjectId[]): Readonly<Record<PlainFate, readonly ObjectFate[]>> => {
-  const all = (fate: PlainFate): readonly ObjectFate[] => sorted(objects).map((object) => ({ object, fate }));
+const alike = remembered((objects: readonly ObjectId[]): Readonly<Record<Fate, readonly ObjectFate[]>> => {
+  const all = (fate: Fate): readonly ObjectFate[] => sorted(objects).map((object) => ({ object, fate }));
   return { delete: all("delete"), release: all("release") };
 });
 
@@ -89,7 +105,10 @@ const none: readonly ObjectFate[] = [];
 export const sameLeaves = (a: readonly ObjectFate[], b: readonly ObjectFate[]): boolean =>
   a === b ||
   (a.length === b.length &&
-    a.every(({ object, fate }, at) => {
+    a.every((it, at) => {
       const other = b[at];
-      return other !== undefined && fate === other.fate && objectKey(object) === objectKey(other.object);
+      return other !== undefined && objectKey(it.object) === objectKey(other.object) && takerOf(it) === takerOf(other);
     }));
+
+/** The fate; with a blank, which no fate has, who takes the object. */
+const takerOf = (it: ObjectFate): string => (it.fate === "handOver" ? `handOver ${it.to}` : it.fate);
