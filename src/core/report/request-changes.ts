@@ -6,7 +6,7 @@ import { type ClusterName, type Commit, compareText, type PlacementKey } from ".
 import { type ApprovalRequest, requestedPlacement } from "../plan/approval/approval-request.ts";
 import { deletableOf } from "../plan/moves/begin.ts";
 import { quantity } from "./phrases.ts";
-import { fateTexts, type Outcome } from "./request-page.ts";
+import { fateTexts, type LeaveFate } from "./request-page.ts";
 
 /** What becomes of one object of a cluster. */
 export interface ObjectRow {
@@ -81,7 +81,7 @@ function groupOf(cluster: ClusterName, { before, after }: ManifestChange, { fate
   return { clusters: [cluster], rows: [...come, ...go, ...late], same: is.size - come.length };
 }
 
-const goingRow = (id: ObjectId, it: Outcome, before: RenderedManifest | null): ObjectRow => ({
+const goingRow = (id: ObjectId, it: LeaveFate, before: RenderedManifest | null): ObjectRow => ({
   fate: fateTexts[it.fate],
   id,
   to: it.fate === "handOver" ? it.to : null,
@@ -96,7 +96,7 @@ export const endedOn = (ask: ApprovalRequest, cluster: ClusterName): readonly Ob
   return (ask.change.leaves.get(cluster) ?? []).flatMap(({ object }) => (left.has(objectKey(object)) ? object : []));
 };
 
-type LeaveLookup = (id: ObjectId) => Outcome;
+type LeaveLookup = (id: ObjectId) => LeaveFate;
 
 /**
  * What happens to objects that leave: as a change says; else as the run's plan says, which releases adopted ones, but for
@@ -117,7 +117,7 @@ export function fatesOn(ask: ApprovalRequest, cluster: ClusterName, ledger: Pick
   };
 }
 
-function decidedOn(left: PendingRemoval | undefined): Outcome {
+function decidedOn(left: PendingRemoval | undefined): LeaveFate {
   if (left?.handOver !== undefined) return { fate: "handOver", to: left.handOver.to };
   return { fate: left?.released === true ? "release" : "delete" };
 }

@@ -90,13 +90,13 @@ export const othersLines = ({ cluster, id, objects }: CascadedDeletion): readonl
 ];
 
 /** What becomes of an object that leaves; with who takes it. */
-export type Outcome = { readonly fate: Fate } | { readonly fate: "handOver"; readonly to: PlacementKey };
+export type LeaveFate = { readonly fate: Fate } | { readonly fate: "handOver"; readonly to: PlacementKey };
 
 /** What happens to an object, in words. */
 export const fateTexts = { delete: "deleted", release: "left in place", handOver: "handed over" } as const;
 
 /** The same, and to whom: `handed over to placement shop`. */
-export const becomes = (it: Outcome): string =>
+export const becomes = (it: LeaveFate): string =>
   it.fate === "handOver" ? `${fateTexts.handOver} to placement ${it.to}` : fateTexts[it.fate];
 
 /** The folder below `rendered/` with the content of a request. */
