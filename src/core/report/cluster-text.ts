@@ -54,14 +54,13 @@ const resources = "resources.kubernetes-fleet.io/";
 
 /** The properties of a member, by name, each as the scheduler reads it. */
 export function knownProperties(record: ClusterRecord, member: MemberCluster | undefined): readonly KnownProperty[] {
-  const { properties, collection } = record;
-  const declared = member === undefined ? [] : [...factsOfMember(member, record).properties];
-  const found = new Map([...[...properties].map(([name, value]) => [name, { value }] as const), ...declared]);
-  return [...found]
+  const facts = member === undefined ? null : factsOfMember(member, record);
+  const recorded = [...record.properties].map(([name, value]) => [name, { value }] as const);
+  return [...(facts?.properties ?? recorded)]
     .map(([name, { value }]) => ({
       name,
       value,
-      from: properties.has(name) ? (collection.origins.get(name) ?? "cluster") : "file",
+      from: facts?.origins.get(name) ?? (facts === null ? "record" : "file"),
     }))
     .sort((a, b) => compareText(a.name, b.name));
 }

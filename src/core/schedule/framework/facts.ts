@@ -1,5 +1,5 @@
 import type { MemberCluster, MemberProperty } from "../../model/fleet.ts";
-import type { ClusterRecord } from "../../model/ledger.ts";
+import type { ClusterRecord, CollectionRecord, PropertyOrigin } from "../../model/ledger.ts";
 import { remembered, rememberedPair } from "../../model/memo.ts";
 import { resourcePrefix } from "../../model/names.ts";
 import type { MemberProperties } from "../../model/observation.ts";
@@ -11,6 +11,8 @@ import type { Candidate } from "./cycle.ts";
 export interface MemberFacts {
   /** By the name under which policies ask for them (`schedule/README.md#properties`). */
   readonly properties: ReadonlyMap<string, MemberProperty>;
+  /** Who says a property: the cluster itself, or a provider. What is not named here stands in the member's file. */
+  readonly origins: ReadonlyMap<string, "cluster" | PropertyOrigin>;
   /** What its nodes tell of where it is; the file's label wins (`members/README.md#labels`). Affinity alone matches it. */
   readonly labels: Labels;
   /** Null where namespaces are not reported: then NamespaceAffinity asks nothing of the member. */
@@ -36,24 +38,25 @@ export const declaredFacts = remembered((cluster: MemberCluster): MemberFacts =>
   for (const [kind, amounts] of Object.entries({ total: capacity, allocatable, available }))
     for (const [resource, value] of Object.entries(amounts))
       found.set(`${resourcePrefix}${kind}-${resource}`, { value, observedAt });
-  return { properties: found, labels: cluster.labels, namespaces: null };
+  return { properties: found, origins: new Map(), labels: cluster.labels, namespaces: null };
 });
 
 /** What is recorded of a member, and where nothing is, what its file declares (`members/README.md#precedence`). */
 export const factsOfMember = (cluster: MemberCluster, { properties, collection }: RecordedMember): MemberFacts =>
   properties.size === 0 && collection.labels.size === 0
     ? declaredFacts(cluster)
-    : mergedFacts(cluster, properties)(collection.labels);
+    : mergedFacts(cluster, properties)(collection);
 
 /** What decisions see of a member's record. */
 export type RecordedMember = Pick<ClusterRecord, "contactFailure" | "properties" | "collection">;
 
 const mergedFacts = rememberedPair((cluster: MemberCluster, recorded: MemberProperties) =>
-  remembered((labels: MemberProperties): MemberFacts => {
+  remembered(({ labels, origins: of }: CollectionRecord): MemberFacts => {
     const declared = declaredFacts(cluster);
     const found = new Map(declared.properties);
     for (const [name, value] of recorded) found.set(name, { value, observedAt: null });
-    return { ...declared, properties: found, labels: { ...Object.fromEntries(labels), ...cluster.labels } };
+    const origins = new Map([...recorded.keys()].map((name) => [name, of.get(name) ?? "cluster"] as const));
+    return { ...declared, properties: found, origins, labels: { ...Object.fromEntries(labels), ...cluster.labels } };
   }),
 );
 

@@ -161,5 +161,6 @@ function preferenceText(
   if (range === null || propertyOf(candidate, name) === null) return `${scored}: it has no ${name}`;
   const value = candidate.facts.properties.get(name)?.value;
   const text = (bound: Quantity): string => spellingOf(input.candidates, name, bound);
-  return `${scored}: ${name} is ${value}, of ${text(range.min)} to ${text(range.max)}, ${order}`;
+  const origin = candidate.facts.origins.get(name) ?? "file";
+  return `${scored}: ${name} is ${value} (from the ${origin}), of ${text(range.min)} to ${text(range.max)}, ${order}`;
 }
