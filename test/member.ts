@@ -234,8 +234,8 @@ export class Member {
     const live = this.objects.get(item.key);
     const isKnown = live !== undefined && (live.uid === before?.uid || this.isOurs(live, action, before, actions));
     const strangers = live !== undefined && !isKnown;
-    const isBound = [action.placement, ...actions.bound].some((it) => markOf(it) === live?.mark?.label);
-    if (strangers && live.mark !== null && live.mark.label !== markOf(action.placement) && isBound)
+    const isHeld = actions.holders.get(item.key)?.some((it) => markOf(it) === live?.mark?.label) === true;
+    if (strangers && live.mark !== null && live.mark.label !== markOf(action.placement) && isHeld)
       return fail("FailedToTakeOver", `placement ${live.mark.label} owns it`);
     if (strangers && action.applyStrategy.whenToTakeOver === "Never") return fail("NotTakenOver", "it existed before");
     const next = this.put(item, action, actions);

@@ -394,16 +394,16 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "takes objects from placements on the member where its inventory was lost",
     file: "src/core/apply/takeover.ts",
-    find: "!bound.some((it) => markOf(it) === label)",
-    replace: "bound.length >= 0",
+    find: "!holders.some((it) => markOf(it) === label)",
+    replace: "holders.length >= 0",
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
   },
   {
     breaks: "forgets placements of a member whose objects have to stay theirs",
     file: "src/core/plan/actions.ts",
-    find: "it.bindings.has(cluster) ? it.key : []",
-    replace: "it.bindings.get(cluster)?.removal === null ? it.key : []",
-    caughtBy: "check",
+    find: "const all = new Set([...(having ?? []), ...(losing.get(key) ?? [])]);",
+    replace: "const all = new Set(having);",
+    caughtBy: ["test/core/check/check-hand-over.test.ts"],
   },
   {
     breaks: "takes over what whenToTakeOver: Never protects",

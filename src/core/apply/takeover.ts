@@ -17,8 +17,10 @@ export type TakeoverDecision =
   | { readonly kind: "leave"; readonly failure: Failure };
 
 /** Everything that decides whether an object may be taken, besides the object itself. */
-interface Claimant extends Pick<ClusterActions, "fleet" | "epoch" | "bound"> {
+interface Claimant extends Pick<ClusterActions, "fleet" | "epoch"> {
   readonly action: PlacementActions;
+  /** Other placements that are to carry the object here, or still have to let go of it. */
+  readonly holders: readonly PlacementKey[];
   readonly entry: InventoryEntry | null;
   /** Another placement of this fleet that has the object here, or is about to. */
   readonly rival: PlacementKey | null;
@@ -124,16 +126,17 @@ function isLater(live: Manifest, { fleet, epoch, action }: Claimant): boolean {
 }
 
 /**
- * Whether the placement that a mark names has no say here any more: its cluster left the fleet with the object, came back
- * without it, and lost the inventory. What a later decision wrote, ours does not know of.
+ * Whether the placement that a mark names has no say in the object any more: its cluster left the fleet with it, came back
+ * without it, and lost the inventory; and whatever it carries here by now, this is no part of it. What a later decision
+ * wrote, ours does not know of.
  */
 function isLeftBehind(
   { label, epoch, sequence }: Mark,
-  { action, bound, epoch: ourEpoch }: Pick<Claimant, "action" | "bound" | "epoch">,
+  { action, holders, epoch: ourEpoch }: Pick<Claimant, "action" | "holders" | "epoch">,
 ): boolean {
   if (label === markOf(action.placement)) return true;
   const isLater = epoch > ourEpoch || (epoch === ourEpoch && sequence > action.sequence);
-  return !isLater && label !== "" && !bound.some((it) => markOf(it) === label);
+  return !isLater && label !== "" && !holders.some((it) => markOf(it) === label);
 }
 
 /** Our own, although the inventory has no uid for it: a claim that was carried out, and whose result was lost. */

@@ -3,7 +3,7 @@ import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { ObjectId, ObjectKey } from "../model/manifest.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan, RenderedManifest, World } from "../model/plan.ts";
-import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
+import type { ActionDefectCode, DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 import { defect, inventoryKey, placementActionsIn } from "./check-defect.ts";
 
@@ -43,6 +43,36 @@ export function* checkHandOvers({ actions, ledger }: Plan, world: World): Genera
         );
     }
   }
+}
+
+/**
+ * Lists objects that a plan would take for left behind although another placement carries them on the same cluster by its
+ * target, or is still to let go of them there (`apply/README.md#left-behind`). What overrides might drop is left aside.
+ */
+export function* checkHolders({ actions, ledger }: Plan): Generator<PlanDefect<ActionDefectCode>> {
+  const index = actions.length === 0 ? null : recordsByWant(ledger);
+  for (const { cluster, placements, holders } of actions)
+    for (const { placement, apply } of placements)
+      for (const { key } of apply) {
+        const named = new Set(holders.get(key));
+        for (const record of index?.get(key) ?? []) {
+          if (record.key === placement || named.has(record.key) || !isHolding(record, cluster, key)) continue;
+          yield defect(
+            "BoundPlacementMissing",
+            { kind: "binding", placement: record.key, cluster },
+            `takes ${key}, which ${record.key} has on ${cluster}, for left behind`,
+          );
+        }
+      }
+}
+
+function isHolding({ bindings, resourceSnapshots }: PlacementRecord, cluster: ClusterName, key: string): boolean {
+  const binding = bindings.get(cluster);
+  if (binding === undefined) return false;
+  const { target, leaving } = binding;
+  const isOverridden = target !== null && target.clusterOverrides.length + target.resourceOverrides.length > 0;
+  const carried = resourceSnapshots.find((it) => !isOverridden && it.index === target?.resourceIndex)?.resources ?? [];
+  return [...carried, ...leaving].some(({ id }) => inventoryKey(id) === key);
 }
 
 /** Placements by the keys of all objects that they may want, and by where those stand. */

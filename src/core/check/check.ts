@@ -11,7 +11,7 @@ import { defect, inventoryKey, placementActionsIn, sameKey, sameObject } from ".
 import { checkDeletions } from "./check-deletions.ts";
 import { availabilityOf, checkEvictions, evictedFrom, isAvailabilityUnknown, isDisturbed } from "./check-disruption.ts";
 import { checkFates } from "./check-fates.ts";
-import { carriedByOthers, checkHandOvers, isKeptForOthers } from "./check-hand-over.ts";
+import { carriedByOthers, checkHandOvers, checkHolders, isKeptForOthers } from "./check-hand-over.ts";
 import { checkFormerNames } from "./check-names.ts";
 import { checkProtection } from "./check-protection.ts";
 import { checkQuarantines } from "./check-quarantines.ts";
@@ -37,6 +37,7 @@ export function check(plan: Plan, world: World): readonly PlanDefect[] {
     ...checkDeletions(plan, world),
     ...checkFates(plan, world),
     ...checkHandOvers(plan, world),
+    ...checkHolders(plan),
     ...checkConfirmations(plan, world),
     ...keepsTheBudget(plan, world),
     ...checkRuns(plan, world),
@@ -56,7 +57,7 @@ function* writesOnlyWhereItMay({ actions, ledger }: Plan, { intent, observed }: 
   const uids = actions.map((it) => it.clusterUid);
   if (new Set(uids).size < uids.length)
     yield defect("ClusterNotUnique", { kind: "ledger" }, "writes to one cluster under two names");
-  for (const { cluster, clusterUid, bound } of actions) {
+  for (const { cluster, clusterUid } of actions) {
     const seen = observed.get(cluster);
     const subject = { kind: "cluster", cluster } as const;
     if (!intent.clusters.has(cluster))
@@ -65,14 +66,6 @@ function* writesOnlyWhereItMay({ actions, ledger }: Plan, { intent, observed }: 
       yield defect("ClusterNotReached", subject, `writes to ${cluster}, which did not answer`);
     else if (ledger.clusters.get(cluster)?.kubeSystemUid !== seen.clusterUid || seen.clusterUid !== clusterUid)
       yield defect("ClusterUidMismatch", subject, `writes to ${cluster}, which is not the cluster that joined`);
-    const named = new Set(bound);
-    for (const { key: placement, bindings } of ledger.placements.values())
-      if (bindings.has(cluster) && !named.has(placement))
-        yield defect(
-          "BoundPlacementMissing",
-          { kind: "binding", placement, cluster },
-          `takes what ${placement} has on ${cluster} for left behind`,
-        );
   }
 }
 

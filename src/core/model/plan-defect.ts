@@ -40,7 +40,7 @@ export type PlanDefectCode =
   | NameDefectCode;
 
 /** What it does to members. */
-type ActionDefectCode =
+export type ActionDefectCode =
   | "RefusalIgnored"
   | "ClusterNotUnique"
   | "ClusterNotMember"

@@ -82,8 +82,11 @@ export interface ClusterActions {
   readonly fleet: string;
   readonly epoch: Epoch;
   readonly placements: readonly PlacementActions[];
-  /** All placements with a binding here: what bears the mark of another one was left behind (`apply/README.md#takeover`). */
-  readonly bound: readonly PlacementKey[];
+  /**
+   * Of what is applied here, which placements are to carry it here or still have to let go of it, where it is not only the
+   * one that applies it. What bears the mark of any other one was left behind (`apply/README.md#left-behind`).
+   */
+  readonly holders: ReadonlyMap<ObjectKey, readonly PlacementKey[]>;
 }
 
 /** What one placement changes on one member. A placement that changes nothing there has no entry. */

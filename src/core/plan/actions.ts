@@ -1,7 +1,7 @@
 import { isUpToDate, placementActions } from "../apply/actions.ts";
 import type { Binding } from "../model/binding.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
-import { objectIdOf } from "../model/manifest.ts";
+import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { ClusterActions, PlacementActions, RenderedTarget } from "../model/plan.ts";
 import { type ClusterName, compareText, earliest, type Instant, type PlacementKey } from "../model/value.ts";
 import type { Reached } from "./facts/members.ts";
@@ -9,7 +9,7 @@ import { type HeldIndex, heldIndex } from "./guard/deletions.ts";
 import { handOversOf } from "./hand-overs.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { isOnlyHandingOver } from "./moves/hand-over.ts";
-import { targetRendering } from "./moves/version.ts";
+import { targetKeys, targetRendering } from "./moves/version.ts";
 import { retryOn } from "./retries.ts";
 
 /**
@@ -43,13 +43,50 @@ export function actionsFor(
       fleet: ledger.fleet,
       epoch: ledger.epoch,
       placements,
-      bound: boundOn(cluster, ledger),
+      holders: holdersOn(cluster, placements, input),
     }));
 }
 
-/** Whatever becomes of a binding, its placement has a say in the member until the binding is gone. */
-const boundOn = (cluster: ClusterName, { placements }: Ledger): ClusterActions["bound"] =>
-  [...placements.values()].flatMap((it) => (it.bindings.has(cluster) ? it.key : []));
+/**
+ * Who has a say in what is applied on a member, where somebody else has. Whatever becomes of a binding, its placement has one
+ * in what it carries and in what leaves it, until the binding is gone; and in what it wants before its turn comes.
+ */
+function holdersOn(
+  cluster: ClusterName,
+  work: readonly PlacementActions[],
+  { ledger, context }: ActionInput,
+): ClusterActions["holders"] {
+  const { wants } = context;
+  const shared = wants.sharedObjects();
+  const losing = losingOn(cluster, ledger);
+  const holders = new Map<ObjectKey, readonly PlacementKey[]>();
+  if (shared.size + losing.size === 0) return holders;
+  const isCarrying = (placement: PlacementKey, key: ObjectKey): boolean => {
+    const record = ledger.placements.get(placement);
+    const binding = record?.bindings.get(cluster);
+    return record !== undefined && binding !== undefined && targetKeys(binding, record, context).has(key);
+  };
+  for (const { placement, apply } of work)
+    for (const { key } of apply) {
+      const having = shared.get(key)?.filter((it) => isCarrying(it, key) || wants.isWantedBy(it, cluster, key));
+      const all = new Set([...(having ?? []), ...(losing.get(key) ?? [])]);
+      if ([...all].some((it) => it !== placement)) holders.set(key, [...all].sort(compareText));
+    }
+  return holders;
+}
+
+/** What leaves placements on a cluster, and whom. */
+function losingOn(cluster: ClusterName, { placements }: Ledger): ReadonlyMap<ObjectKey, readonly PlacementKey[]> {
+  const found = new Map<ObjectKey, PlacementKey[]>();
+  for (const [placement, { bindings }] of placements)
+    for (const { id } of bindings.get(cluster)?.leaving ?? []) {
+      const key = objectKey(id);
+      const list = found.get(key);
+      if (list === undefined) found.set(key, [placement]);
+      else list.push(placement);
+    }
+  return found;
+}
 
 /** What this plan brings, by cluster. */
 type Fresh = ReadonlyMap<ClusterName, RenderedTarget["manifests"]>;

@@ -64,7 +64,7 @@ function isCaught(world: World, key: ObjectKey, how: ObjectRemoval["how"] = "del
           recover: [],
         },
       ],
-      bound: [shop],
+      holders: new Map(),
     },
   ];
   return check({ ...sound, actions }, seen).some((it) => it.code === "WantedObjectRemoved");
@@ -93,4 +93,34 @@ test("a Namespace with something in it that another placement wants is not delet
     it.placements.set(key, { ...inShop, key, scope: "Namespaced", namespace: "shop", spec });
   });
   expect([isCaught(world, space), isCaught(world, space, "release")]).toEqual([true, false]);
+});
+
+function elsewhere(world: World): void {
+  const words = { name: "shop", policy: policyOf("PickAll", undefined), options: ["ns=elsewhere", "unavailable=1"] };
+  world.placements.set(shop, placementOf(words));
+}
+
+test.each([
+  ["is to leave a cluster as a whole", (world: World) => world.placements.delete(shop)],
+  ["is to carry something else", elsewhere],
+])("what another placement %s and has is not taken for left behind", (_, change) => {
+  const world = inPlace(() => {});
+  world.commit(() => {
+    change(world);
+    wanting("web")(world);
+  });
+  // Decided, and nobody was told yet.
+  world.isBlind = true;
+  world.pass();
+  world.isBlind = false;
+  const seen = world.look();
+  const sound = plan(seen);
+  const keys = sound.actions.flatMap((it) => [...it.holders].map(([key, placements]) => `${key} of ${placements}`));
+  expect(keys.sort()).toEqual(["/ConfigMap/shop/config of shop,web", "/Namespace//shop of shop,web"]);
+  expect(check(sound, seen)).toEqual([]);
+  const actions = sound.actions.map((it) => ({ ...it, holders: new Map() }));
+  expect(check({ ...sound, actions }, seen).map((it) => it.message)).toEqual([
+    "takes /Namespace//shop, which shop has on m1, for left behind",
+    "takes /ConfigMap/shop/config, which shop has on m1, for left behind",
+  ]);
 });

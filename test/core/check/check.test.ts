@@ -192,11 +192,6 @@ const doctored: readonly {
     seeing: (seen) => reached(seen, { clusterUid: "another" }),
   },
   {
-    catches: "takes what web has on m1 for left behind",
-    of: updating(),
-    doctor: (made) => ({ ...made, actions: made.actions.map((it) => ({ ...it, bound: [] })) }),
-  },
-  {
     catches: "acts on web on m1 under a sequence nobody decided",
     of: updating(),
     doctor: (made) => withWork(made, () => ({ sequence: 1 as Sequence })),

@@ -159,14 +159,16 @@ export const actionsOf = (
   clusterUid: string,
   placements: readonly Doing[],
   fleet = "test-fleet",
-  bound: readonly string[] = [],
+  holders: readonly string[] = [],
 ): ClusterActions => ({
   cluster: "m1" as ClusterName,
   clusterUid,
   fleet,
   epoch: 1 as Epoch,
   placements: placements.map(doing),
-  bound: [...new Set([...placements.map((it) => it.placement), ...bound])] as PlacementKey[],
+  holders: new Map(
+    placements.flatMap(({ apply = [] }) => apply.map((it) => [rendered(it).key, holders as readonly PlacementKey[]])),
+  ),
 });
 
 export const entriesOf = (seen: Reached, placement: string): ReadonlyMap<ObjectKey, InventoryEntry> =>

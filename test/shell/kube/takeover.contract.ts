@@ -122,13 +122,13 @@ export function takeoverCases(stage: () => Stage): void {
     expect(second).toEqual(receipt({ configured: 1 }));
   });
 
-  it("takes what a placement without a binding there left behind, unless the inventory or a later decision has it", async () => {
+  it("takes what a placement left behind that has no say in it, unless the inventory or a later decision has it", async () => {
     const left = configMap("left/a", { a: "1" });
     await stage().act({ placement: "left", sequence: 5, apply: [namespace("left"), left] });
-    const take = async (sequence: number, ...bound: readonly string[]): Promise<unknown> => {
+    const take = async (sequence: number, ...holders: readonly string[]): Promise<unknown> => {
       const { fleet, admin, uid } = stage();
       const taker = { placement: "taker", sequence, apply: [left] };
-      await fleet.act(admin, actionsOf(uid, [taker], "test-fleet", bound));
+      await fleet.act(admin, actionsOf(uid, [taker], "test-fleet", holders));
       const { adopted, outcome } = entriesOf(await stage().see(), "taker").get(rendered(left).key) ?? {};
       return { adopted, outcome };
     };
@@ -139,7 +139,7 @@ export function takeoverCases(stage: () => Stage): void {
     if (stored.kind === "refused") throw new Error(stored.message);
     const placements = new Map([...stored.inventory.placements].filter(([it]) => it !== "left" && it !== "taker"));
     await writeInventory(stage().client, stored, { ...stored.inventory, placements });
-    expect(await take(7, "left"), "of a placement with a binding").toMatchObject(owned);
+    expect(await take(7, "left"), "of a placement that is to carry it").toMatchObject(owned);
     const older = await stage().fleet.act(
       stage().admin,
       actionsOf(stage().uid, [{ placement: "suspended", sequence: 4, apply: [left] }]),

@@ -12,7 +12,7 @@ import { migration } from "../../../core/apply/migrate.ts";
 import { decideTakeover, type TakeoverDecision } from "../../../core/apply/takeover.ts";
 import { applyOrder } from "../../../core/apply/waves.ts";
 import { isObject, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
-import { apiVersionOf, kindKey, type Manifest, objectText } from "../../../core/model/manifest.ts";
+import { apiVersionOf, kindKey, type Manifest, objectKey, objectText } from "../../../core/model/manifest.ts";
 import { fieldManager } from "../../../core/model/names.ts";
 import { type ApiFailure, type ApiResponse, applyPatch, jsonPatch } from "../client/client.ts";
 import { forEachConcurrently } from "../client/concurrency.ts";
@@ -209,7 +209,8 @@ async function decideAgain(
   const uid = found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
   if (found.kind !== "unknown" && uid === decision.uid) return null;
   const entry = before ?? claimedEntry(context, write);
-  const again = decideTakeover(found, { ...context.actions, action, entry, rival: null });
+  const holders = context.actions.holders.get(objectKey(id)) ?? [];
+  const again = decideTakeover(found, { ...context.actions, holders, action, entry, rival: null });
   // The claim does not say that it existed before; if interrupted now, it would count as ours to delete.
   return isCreation && adopts(again) ? { kind: "leave", failure: createdMeanwhile } : again;
 }
