@@ -394,8 +394,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "takes objects from placements on the member where its inventory was lost",
     file: "src/core/apply/takeover.ts",
-    find: "!holders.some((it) => markOf(it) === label)",
-    replace: "holders.length >= 0",
+    find: "holders.get(key)?.some((it) => markOf(it) === label) !== true",
+    replace: "holders.size >= 0",
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
   },
   {

@@ -17,10 +17,9 @@ export type TakeoverDecision =
   | { readonly kind: "leave"; readonly failure: Failure };
 
 /** Everything that decides whether an object may be taken, besides the object itself. */
-interface Claimant extends Pick<ClusterActions, "fleet" | "epoch"> {
+interface Claimant extends Pick<ClusterActions, "fleet" | "epoch" | "holders"> {
+  readonly key: ObjectKey;
   readonly action: PlacementActions;
-  /** Other placements that are to carry the object here, or still have to let go of it. */
-  readonly holders: readonly PlacementKey[];
   readonly entry: InventoryEntry | null;
   /** Another placement of this fleet that has the object here, or is about to. */
   readonly rival: PlacementKey | null;
@@ -132,11 +131,11 @@ function isLater(live: Manifest, { fleet, epoch, action }: Claimant): boolean {
  */
 function isLeftBehind(
   { label, epoch, sequence }: Mark,
-  { action, holders, epoch: ourEpoch }: Pick<Claimant, "action" | "holders" | "epoch">,
+  { key, action, holders, epoch: ourEpoch }: Pick<Claimant, "key" | "action" | "holders" | "epoch">,
 ): boolean {
   if (label === markOf(action.placement)) return true;
   const isLater = epoch > ourEpoch || (epoch === ourEpoch && sequence > action.sequence);
-  return !isLater && label !== "" && !holders.some((it) => markOf(it) === label);
+  return !isLater && label !== "" && holders.get(key)?.some((it) => markOf(it) === label) !== true;
 }
 
 /** Our own, although the inventory has no uid for it: a claim that was carried out, and whose result was lost. */

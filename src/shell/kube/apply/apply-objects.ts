@@ -209,8 +209,7 @@ async function decideAgain(
   const uid = found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
   if (found.kind !== "unknown" && uid === decision.uid) return null;
   const entry = before ?? claimedEntry(context, write);
-  const holders = context.actions.holders.get(objectKey(id)) ?? [];
-  const again = decideTakeover(found, { ...context.actions, holders, action, entry, rival: null });
+  const again = decideTakeover(found, { ...context.actions, key: objectKey(id), action, entry, rival: null });
   // The claim does not say that it existed before; if interrupted now, it would count as ours to delete.
   return isCreation && adopts(again) ? { kind: "leave", failure: createdMeanwhile } : again;
 }

@@ -78,13 +78,7 @@ export async function planTasks(
     const rival = isVacant ? null : other;
     const twin = before ?? twinOf(there, inventory.placements.get(action.placement));
     const entry = twin ?? (isUnlisted(action, inventory) ? lostEntry(item.id.version) : null);
-    const decision = decideTakeover(there, {
-      ...actions,
-      holders: actions.holders.get(item.key) ?? [],
-      action,
-      entry,
-      rival,
-    });
+    const decision = decideTakeover(there, { ...actions, key: item.key, action, entry, rival });
     const earlier = known && isCreation(decision) ? unmade(before, action) : isKept(there, decision) ? entry : before;
     return {
       id: item.id,
