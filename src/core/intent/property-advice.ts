@@ -1,7 +1,7 @@
 import type { MemberCluster } from "../model/fleet.ts";
 import type { Intent } from "../model/intent.ts";
 import { remembered } from "../model/memo.ts";
-import { resourcePrefix } from "../model/names.ts";
+import { isCollectedProperty, resourcePrefix } from "../model/names.ts";
 import type { Placement } from "../model/placement.ts";
 import { quantityOf } from "../model/quantity.ts";
 import { nameList } from "../model/value.ts";
@@ -44,9 +44,14 @@ const knownValues = remembered(
 function adviceOf(name: string, at: JsonPath, known: KnownValues): FieldProblems {
   const having = [...known].filter(([, values]) => values.has(name));
   if (having.length === 0) {
+    if (isCollectedProperty(name)) return [];
     const names = new Set([...known.values()].flatMap((it) => [...it.keys()]));
-    const fix = didYouMean(name, names, "declare it in the status of MemberClusters, or correct the name");
-    return [warning("FLT1340", at, `no cluster has the property ${name}`, fix)];
+    const fix = didYouMean(
+      name,
+      names,
+      "have a provider say it, declare it in the status of MemberClusters, or correct the name",
+    );
+    return [warning("FLT1340", at, `no MemberCluster declares the property ${name}`, fix)];
   }
   const bad = having.filter(([, values]) => quantityOf(values.get(name) ?? "") === null).map(([cluster]) => cluster);
   if (bad.length === 0) return [];

@@ -40,6 +40,18 @@ export const kubernetesVersionProperty = "k8s.io/k8s-version";
 /** Prefix of capacities as policies name them: `total-cpu`, `allocatable-memory`, `available-cpu`. */
 export const resourcePrefix = "resources.kubernetes-fleet.io/";
 
+/** Whether a property is collected of every member, as far as its permissions go (`members/README.md#what-is-collected`). */
+export const isCollectedProperty = (name: string): boolean =>
+  collected.has(name) || /^(?:kubernetes\.azure\.com\/vm-sizes|flotilla\.dev\/total\.)/.test(name);
+
+const collected: ReadonlySet<string> = new Set([
+  "kubernetes-fleet.io/node-count",
+  ...["total", "allocatable", "available"].flatMap((it) => [
+    `${resourcePrefix}${it}-cpu`,
+    `${resourcePrefix}${it}-memory`,
+  ]),
+]);
+
 /** Namespace in every member that holds the inventory. */
 export const systemNamespace = "flotilla-system";
 

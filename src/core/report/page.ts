@@ -231,6 +231,7 @@ const notices: ReadonlySet<Reason["kind"]> = new Set([
   "held",
   "left",
   "orphans",
+  "declaredOtherwise",
   "adopted",
   "wantedTwice",
   "inventoryLost",

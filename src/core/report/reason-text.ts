@@ -46,6 +46,7 @@ export function weightOf(reason: Reason): Weight {
     case "wantedTwice":
     case "inventoryLost":
     case "orphans":
+    case "declaredOtherwise":
     case "left":
     case "held":
     case "answerDenied":
@@ -114,11 +115,11 @@ export function reasonText(reason: Reason): string {
     case "confirmationVoid":
       return deletionText(reason);
     case "inventoryLost":
-      return `${reason.placement}: ${reason.cluster} has lost its inventory; objects there with Flotilla's mark are listed again and, when removed, left in place instead of deleted`;
     case "orphans":
-      return `${reason.placement}: ${quantity(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`;
+      return `${reason.placement}: ${strayText(reason)}`;
+    case "declaredOtherwise":
     case "left":
-      return `${reason.cluster}: left the fleet; its objects of ${someNames(reason.placements)} stay there unchanged`;
+      return `${reason.cluster}: ${memberText(reason)}`;
     case "run":
       return `${reason.placement}: run ${reason.run}${runPlace(reason.wait)} ${waitText(reason.wait)}`;
     case "runFailed":
@@ -132,6 +133,21 @@ export function reasonText(reason: Reason): string {
       return `${reason.code} at ${reason.head.slice(0, 7)}: ${reason.message}`;
   }
 }
+
+const strayText = (reason: Extract<Reason, { kind: "inventoryLost" | "orphans" }>): string =>
+  reason.kind === "orphans"
+    ? `${quantity(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`
+    : `${reason.cluster} has lost its inventory; objects there with Flotilla's mark are listed again and, when removed, left in place instead of deleted`;
+
+const memberText = (reason: Extract<Reason, { kind: "declaredOtherwise" | "left" }>): string =>
+  reason.kind === "left"
+    ? `left the fleet; its objects of ${someNames(reason.placements)} stay there unchanged`
+    : `its file declares ${someNames(reason.properties.map(otherwiseText))}; what was collected counts`;
+
+const otherwiseText = ({ name, declared, recorded }: DeclaredOtherwise["properties"][number]): string =>
+  `${name} as ${declared} where it is ${recorded}`;
+
+type DeclaredOtherwise = Extract<Reason, { kind: "declaredOtherwise" }>;
 
 const untilText = (until: Instant | null): string => (until === null ? "" : ` (until ${instantText(until)})`);
 

@@ -57,11 +57,11 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
     case "run":
       return whoCanActOnRun(reason.wait, at);
     case "trustRefused":
-      return "whoever maintains the source branch: repair trust/root.yaml";
     case "answerDenied":
-      return "the approver: write a new file under approvals/";
     case "answerPending":
-      return `${byItself}; if it stays so, whoever operates flotilla`;
+      return whoCanAnswer(reason);
+    case "declaredOtherwise":
+      return "whoever maintains the MemberCluster's file: leave it out of the status";
     case "protected":
       return whoCanApprove(reason);
     case "runFailed":
@@ -158,3 +158,9 @@ export const isServing = ({ conditions, generation }: Binding): boolean => {
   const last = conditionOf(conditions, "Available") ?? conditionOf(conditions, "DiffReported");
   return last?.status === "True" && last.observedGeneration === generation;
 };
+
+function whoCanAnswer({ kind }: Extract<Reason, { kind: "trustRefused" | "answerDenied" | "answerPending" }>): string {
+  if (kind === "trustRefused") return "whoever maintains the source branch: repair trust/root.yaml";
+  if (kind === "answerDenied") return "the approver: write a new file under approvals/";
+  return `${byItself}; if it stays so, whoever operates flotilla`;
+}

@@ -69,7 +69,7 @@ describe("a placement that matches no cluster says what was perhaps meant", () =
         "one that is misspelt",
         needing("resources.kubernetes-fleet.io/total-cpo"),
         [
-          'no cluster has the property resources.kubernetes-fleet.io/total-cpo; did you mean "resources.kubernetes-fleet.io/total-cpu"?',
+          'no MemberCluster declares the property resources.kubernetes-fleet.io/total-cpo; did you mean "resources.kubernetes-fleet.io/total-cpu"?',
         ],
       ],
       [

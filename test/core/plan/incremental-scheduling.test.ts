@@ -7,6 +7,7 @@ import type { PlacementPolicy } from "../../../src/core/model/placement.ts";
 import type { World as Seen } from "../../../src/core/model/plan.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
+import { reasonText } from "../../../src/core/report/reason-text.ts";
 import { clusterOf, objectOf, placementOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
 import { policyOf } from "../schedule/notation.ts";
@@ -137,6 +138,13 @@ test("what was collected decides at first, stays where it cannot be read, and is
   expect(record?.properties.get("np")).toBe("5");
   const condition = record?.conditions.find((it) => it.type === "ClusterPropertyCollectionSucceeded");
   expect([condition?.status, condition?.reason, condition?.message]).toEqual(["False", "Forbidden", unread.message]);
+});
+
+test("a file that declares something else than was collected is named, with both values", () => {
+  world.member("m2").collected = told("5");
+  world.member("m1").collected = told("9000m");
+  const said = plan(world.look()).reasons.filter((it) => it.kind === "declaredOtherwise");
+  expect(said.map(reasonText)).toEqual(["m2: its file declares np as 4 where it is 5; what was collected counts"]);
 });
 
 const unread: MissingFacts = { source: "nodes", code: "Forbidden", message: "nodes may not be listed" };

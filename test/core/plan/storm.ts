@@ -1,9 +1,11 @@
 import { type ObjectKey, objectIdOf, objectKey } from "../../../src/core/model/manifest.ts";
 import { clusterGroup, placementGroup } from "../../../src/core/model/names.ts";
+import type { Collected } from "../../../src/core/model/observation.ts";
 import { type ClusterName, type Digest, minutes, type PlacementKey, seconds } from "../../../src/core/model/value.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
 import type { Death, Member } from "../../member.ts";
 import { type Fate, type Passed, World, write } from "../../world.ts";
+import { policyOf as noted } from "../schedule/notation.ts";
 import { random } from "../schedule/random.ts";
 
 type Random = ReturnType<typeof random>;
@@ -47,6 +49,7 @@ export class Storm {
       policyOf("PickAll", undefined),
       policyOf("PickAll", this.dice.pick(["env=prod", "env=dev"])),
       policyOf("PickN", String(this.dice.below(6))),
+      noted(this.dice.pick(["all np:Ge:3", "2 np:Lt:3", "1 prefer 10:env=prod@np/Desc", "2 loc=eu prefer 10:@np/Asc"])),
       policyOf("PickFixed", this.dice.shuffled(this.names).slice(0, 3).join(",")),
     ]);
     const extras = [
@@ -206,7 +209,28 @@ export class Storm {
       () => void member.unlisted.add("apps/Deployment"),
       () => member.unlisted.clear(),
       () => identify(member, this.chance(30)),
+      () => this.tell(member),
+      () => this.tell(member),
     ])();
+  }
+
+  /** What a member says of itself changes, by little or by much, or cannot be read. */
+  private tell(member: Member): void {
+    const { dice } = this;
+    const value = dice.pick(["1", "2", "2950m", "3", "3050m", "4", "many"]);
+    const cpu = dice.pick(["9", "10", "10400m", "11"]);
+    const nodes: Collected["properties"] = new Map([
+      ["np", value],
+      ["resources.kubernetes-fleet.io/available-cpu", cpu],
+      ["resources.kubernetes-fleet.io/total-cpu", "12"],
+    ]);
+    const isUnread = this.chance(20);
+    member.collected = {
+      properties: isUnread ? new Map() : nodes,
+      provided: new Map(this.chance(30) ? [["np", dice.pick(["1", "5"])]] : []),
+      labels: new Map(this.chance(50) && !isUnread ? [["loc", dice.pick(["eu", "us"])]] : []),
+      missing: isUnread ? [{ source: "nodes", code: "TimedOut", message: "nodes were not read within 10 s" }] : [],
+    };
   }
 
   private fate(): Fate {

@@ -1,10 +1,11 @@
+import { declaredDifferences } from "../../members/declared.ts";
 import { recordedProperties } from "../../members/providers.ts";
 import { type FactsRecord, recordedFacts } from "../../members/recorded-facts.ts";
 import { type ComparedValues, comparedValues } from "../../members/threshold.ts";
 import { boundedMessage, conditionOf, type Verdict } from "../../model/condition.ts";
 import type { ClusterRecord, Ledger } from "../../model/ledger.ts";
 import type { Collected, Observation } from "../../model/observation.ts";
-import type { World } from "../../model/plan.ts";
+import type { Reason, World } from "../../model/plan.ts";
 import { earliest, type Instant } from "../../model/value.ts";
 import type { Reached } from "./members.ts";
 
@@ -82,3 +83,11 @@ const missingText = ({ missing }: Collected): string => boundedMessage(missing.m
 /** What a member said of itself in this look; null where nobody asked. */
 export const collectedIn = (seen: Observation | undefined): Collected | null =>
   seen?.kind === "reached" ? (seen.collected ?? null) : null;
+
+/** Members whose files declare something else than is recorded of them. */
+export const declaredReasons = ({ intent }: World, { clusters }: Pick<Ledger, "clusters">): readonly Reason[] =>
+  [...clusters.values()].flatMap(({ name, properties }): readonly Reason[] => {
+    const file = intent.clusters.get(name);
+    const differences = file === undefined ? [] : declaredDifferences(file, properties);
+    return differences.length === 0 ? [] : [{ kind: "declaredOtherwise", cluster: name, properties: differences }];
+  });
