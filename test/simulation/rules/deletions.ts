@@ -83,7 +83,8 @@ function* deletesWithinBounds(write: MemberWrite, judge: Judge): Generator<strin
   if (ledger === null || entry === null) return;
   const held = setsOf(ledger, write, entry);
   if (held.some((it) => !it.confirmed)) yield `${whatOf(write)}, which waits for a confirmation`;
-  for (const it of held.filter((set) => set.confirmed))
+  // What was approved instead is held against that when it is decided.
+  for (const it of held.filter((set) => set.confirmed && set.because !== "protected"))
     if (!wasConfirmed(write, it.digest)) yield `${whatOf(write)} by ${it.digest.slice(0, 8)}, which nobody confirmed`;
   const cause = causeOf(write, entry);
   if (cause === null) yield `${whatOf(write)}, which nobody decided`;

@@ -4,8 +4,9 @@ import type { Commit } from "../../../src/core/model/value.ts";
 import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
 import type { TrustContent, TrustVersion } from "../people/trust-content.ts";
 import { bindingsOf, type StateCommit, type StateCommitRule } from "../state-commit.ts";
-import { contentOf, markOf, objectsAt } from "../world/observed-objects.ts";
-import { renderedAt } from "../world/rendered.ts";
+import type { Hub } from "../world/hub.ts";
+import { contentOf, keyOf, markOf, objectsAt } from "../world/observed-objects.ts";
+import { type RenderedObject, renderedAt } from "../world/rendered.ts";
 import { type ApprovedRequest, inForce, stoodThere } from "./counted-answers.ts";
 import { requestsAt, runsAt, type SeenGate, type SeenRun } from "./recorded-runs.ts";
 
@@ -199,6 +200,36 @@ function isAllowed(
     );
 }
 
+interface PlacedObject {
+  readonly ledger: Ledger;
+  readonly stateCommit: Commit;
+  readonly member: string;
+  readonly placement: string;
+  readonly key: string;
+}
+
+/**
+ * What a placement is to carry of an object on a member. What it keeps there for another one is put right as it was to be
+ * carried last (D 9).
+ */
+function decidedFor({ ledger, stateCommit, member, placement, key }: PlacedObject, hub: Hub): RenderedObject | null {
+  const renderedBy = (commit: Commit): RenderedObject | undefined =>
+    renderedAt(hub, commit, member, placement).find((it) => it.key === key);
+  const current = renderedBy(stateCommit);
+  const isKept = bindingsOf(ledger).some(
+    ([record, { cluster, leaving }]) =>
+      record.key === placement &&
+      cluster === member &&
+      leaving.some((it) => it.handOver !== undefined && keyOf(it.id) === key),
+  );
+  if (current !== undefined || !isKept) return current ?? null;
+  for (let at = hub.commitAt(stateCommit).parent; at !== null; at = hub.commitAt(at).parent) {
+    const last = renderedBy(at);
+    if (last !== undefined) return last;
+  }
+  return null;
+}
+
 /** I-59: whatever is written in a protected place of a member is what was decided; nothing else is taken away there. */
 function* reachesWhatWasDecided(
   { request, ledger, stateCommit, incoming, before }: MemberWrite,
@@ -211,8 +242,8 @@ function* reachesWhatWasDecided(
   if (!version.words.places.some((it) => it.cluster === member && it.namespace === namespaceIn(key))) return;
   const { hub } = judge.simulation;
   if (kind === "apply" && body !== null) {
-    const rendered = renderedAt(hub, stateCommit, member, markOf(body)?.placement ?? "");
-    if (!rendered.some((it) => it.content === contentOf(body))) yield `${text} on ${member} is not what was decided`;
+    const decided = decidedFor({ ledger, stateCommit, member, placement: markOf(body)?.placement ?? "", key }, hub);
+    if (decided?.content !== contentOf(body)) yield `${text} on ${member} is not what was decided`;
   }
   if (kind !== "delete" || before === null) return;
   const owner = markOf(before)?.placement;
