@@ -3,7 +3,7 @@ import type { AcceptedBounds, DeletionGroup, HeldDeletion } from "../model/delet
 import type { DeletionBounds } from "../model/fleet.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
-import type { DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
+import type { DefectSubject, DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 import { defect, inventoryKey, placementActionsIn, sameObject } from "./check-defect.ts";
 
@@ -27,24 +27,59 @@ function* permitsWithinBounds(
   if (permitted === old.deletions.permitted) return;
   const allowed = bounds?.inForce ?? intent.fleet.guards;
   const clusters = mostClusters(allowed, intent.clusters.size);
-  if (permitted.size > clusters)
-    yield defect(
-      "PermittedClustersExceeded",
+  const known = cause === old.deletions.cause ? old.deletions.permitted : nothingPermitted;
+  if (permitted.size > clusters) {
+    const losers = [...permitted.keys()].filter((it) => !known.has(it)).flatMap((it) => losersOn(it, ledger));
+    yield* blaming(
+      new Set(losers),
       { kind: "ledger" },
+      "PermittedClustersExceeded",
       `permits deletions on ${permitted.size} clusters for one commit, at most ${clusters} may`,
     );
+  }
   for (const [cluster, count] of permitted) {
-    const before = cause === old.deletions.cause ? (old.deletions.permitted.get(cluster) ?? 0) : 0;
+    const before = known.get(cluster) ?? 0;
     if (count <= Math.max(before, allowed.objectsPerCluster)) continue;
     const most = mostObjects(allowed, cluster, ledger);
     if (count > most)
-      yield defect(
-        "PermittedObjectsExceeded",
+      yield* blaming(
+        losersOn(cluster, ledger),
         { kind: "cluster", cluster },
+        "PermittedObjectsExceeded",
         `permits ${count} deletions on ${cluster} for one commit, at most ${most} may`,
       );
   }
 }
+
+const nothingPermitted: ReadonlyMap<ClusterName, number> = new Map();
+
+/** A defect for each placement that is to blame; about `otherwise` where none is known. */
+function* blaming(
+  placements: Iterable<PlacementKey>,
+  otherwise: DefectSubject,
+  code: DeletionDefectCode,
+  message: string,
+): Generator<PlanDefect<DeletionDefectCode>> {
+  const blamed = [...placements];
+  if (blamed.length === 0) yield defect(code, otherwise, message);
+  for (const placement of blamed) yield defect(code, { kind: "placement", placement }, message);
+}
+
+/**
+ * Placements that lose something on a cluster by the commit that is counted, or are to: what leaves, what the newest
+ * version leaves out, and what leaves as a whole. What is only permitted and will be overridden away is not on record.
+ */
+const losersOn = (cluster: ClusterName, { placements, deletions: { cause } }: Ledger): readonly PlacementKey[] =>
+  [...placements.values()].flatMap(({ key, bindings, deleting, resourceSnapshots }) => {
+    const binding = bindings.get(cluster);
+    if (binding === undefined) return [];
+    const { state, leaving, target } = binding;
+    const isGoing = leaving.some((it) => it.cause === cause && !it.released);
+    if (isGoing || state === "Unscheduled" || deleting !== null) return key;
+    const kept = new Set(resourceSnapshots.at(-1)?.resources.map(({ id }) => inventoryKey(id)));
+    const carried = resourceSnapshots.find((it) => it.index === target?.resourceIndex)?.resources ?? [];
+    return carried.some(({ id }) => !kept.has(inventoryKey(id))) ? key : [];
+  });
 
 /** A loosened bound counts from the next commit, so that no commit permits its own deletions. */
 function* boundsLoosened(
@@ -112,9 +147,10 @@ function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<Pl
   }
   const most = Math.max(permitted.size, mostClusters(allowed, world.intent.clusters.size));
   if (taken.size > most)
-    yield defect(
-      "DeletedClustersExceeded",
+    yield* blaming(
+      new Set([...takers.values()].flat()),
       { kind: "ledger" },
+      "DeletedClustersExceeded",
       `takes objects from ${taken.size} clusters at once, at most ${most} may lose any unasked`,
     );
 }

@@ -9,8 +9,8 @@ import { defect, inventoryKey, placementActionsIn } from "./check-defect.ts";
 
 /**
  * Lists wanted objects that a plan takes away, and Namespaces and definitions that would take some along
- * (`plan/README.md#d-9`): what another placement is to carry on the same cluster, by its target there or by its newest
- * snapshot, stays, whatever was confirmed. Where overrides might drop it, only what its member carries for that placement
+ * (`plan/README.md#d-9`): what another placement is to carry on the same cluster, by its target there, by its newest
+ * snapshot, or by the plan of a run that is under way, stays, whatever was confirmed. Where overrides might drop it, only what its member carries for that placement
  * counts.
  */
 export function* checkHandOvers({ actions, ledger }: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
@@ -23,7 +23,7 @@ export function* checkHandOvers({ actions, ledger }: Plan, world: World): Genera
       if (gone.uid === null) continue;
       const key = inventoryKey(gone.id);
       const subject = { kind: "object", placement: work.placement, cluster, object: key as ObjectKey } as const;
-      const wants = { cluster, besides: work.placement, world };
+      const wants = { cluster, besides: work.placement, world, ledger };
       const wanter = (index.get(key) ?? []).find((it) => isWanting(it, wants, (id) => inventoryKey(id) === key));
       const place = gone.how === "delete" ? placeOf(gone.id) : null;
       const user = (place === null ? [] : (index.get(place) ?? [])).find((it) =>
@@ -91,12 +91,14 @@ interface Wants {
   /** Who takes it away: it may do so with what it has itself. */
   readonly besides: PlacementKey;
   readonly world: World;
+  /** As the plan has it. */
+  readonly ledger: Ledger;
 }
 
 /** Whether a placement certainly wants an object on a cluster that `is` one of those looked for. */
 function isWanting(
   record: PlacementRecord,
-  { cluster, besides, world }: Wants,
+  { cluster, besides, world, ledger }: Wants,
   is: (id: ObjectId) => boolean,
 ): boolean {
   const { intent, observed } = world;
@@ -108,22 +110,36 @@ function isWanting(
   const entries = seen?.kind === "reached" ? seen.inventory.placements.get(record.key)?.entries : undefined;
   const isCertain = (id: ObjectId): boolean =>
     !isOverridden || entries?.get(inventoryKey(id) as ObjectKey)?.outcome.kind === "applied";
-  return wantedBy(binding, record, isOverridden).some((id) => is(id) && isCertain(id));
+  const runs = isOverridden ? [] : indexesToCome(record.key, cluster, [world.ledger, ledger]);
+  return wantedBy(binding, record, { isOverridden, runs }).some((id) => is(id) && isCertain(id));
 }
+
+/** The versions that runs which were and are under way are to bring to a cluster by their plans. */
+const indexesToCome = (
+  placement: PlacementKey,
+  cluster: ClusterName,
+  [before, after]: readonly [Ledger, Ledger],
+): readonly number[] =>
+  [...after.runs.values()].flatMap(({ key, spec, plan, end }) => {
+    const was = before.runs.get(key);
+    const isUnderWay = end === null && was !== undefined && was.end === null && was.plan === plan;
+    if (spec.placement !== placement || plan === null || !isUnderWay) return [];
+    return plan.stages.some((it) => it.clusters.some((at) => at.cluster === cluster)) ? plan.resourceIndex : [];
+  });
 
 const isScheduled = ({ state, removal }: Binding, { deleting, spec }: PlacementRecord): boolean =>
   state !== "Unscheduled" && removal === null && deleting === null && spec.strategy.applyStrategy.type !== "ReportDiff";
 
-/** What is selected of the newest snapshot is what comes next; an External placement carries what it was given. */
+/** What is selected of the newest snapshot is what comes next; an External placement carries what its runs bring. */
 function wantedBy(
   { target }: Binding,
   { resourceSnapshots, spec }: PlacementRecord,
-  isOverridden: boolean,
+  { isOverridden, runs }: { readonly isOverridden: boolean; readonly runs: readonly number[] },
 ): readonly ObjectId[] {
   const isNext = spec.strategy.type !== "External" && !isOverridden;
   const latest = isNext ? resourceSnapshots.at(-1)?.index : undefined;
   return resourceSnapshots
-    .filter((it) => it.index === target?.resourceIndex || it.index === latest)
+    .filter((it) => it.index === target?.resourceIndex || it.index === latest || runs.includes(it.index))
     .flatMap(({ resources }) => resources.map(({ id }) => id));
 }
 

@@ -6,6 +6,7 @@ import type { ClusterActions, ObjectRemoval, PlacementActions, Plan, World } fro
 import type { DefectSubject, PlanDefect } from "../model/plan-defect.ts";
 import { checkAuthors } from "./check-authors.ts";
 import { checkCascades } from "./check-cascades.ts";
+import { checkClusters } from "./check-clusters.ts";
 import { checkConfirmations } from "./check-confirmations.ts";
 import { defect, inventoryKey, placementActionsIn, sameKey, sameObject } from "./check-defect.ts";
 import { checkDeletions } from "./check-deletions.ts";
@@ -31,7 +32,7 @@ export function check(plan: Plan, world: World): readonly PlanDefect[] {
       : [defect("RefusalIgnored", { kind: "ledger" }, "acts although the world was refused")];
   }
   return [
-    ...writesOnlyWhereItMay(plan, world),
+    ...checkClusters(plan, world),
     ...appliesWhatTheLedgerSays(plan),
     ...deletesOnlyWhatIsOurs(plan, world),
     ...checkDeletions(plan, world),
@@ -51,22 +52,6 @@ export function check(plan: Plan, world: World): readonly PlanDefect[] {
     ...forgetsNothing(plan, world),
     ...checkQuarantines(plan, world),
   ];
-}
-
-function* writesOnlyWhereItMay({ actions, ledger }: Plan, { intent, observed }: World): Generator<PlanDefect> {
-  const uids = actions.map((it) => it.clusterUid);
-  if (new Set(uids).size < uids.length)
-    yield defect("ClusterNotUnique", { kind: "ledger" }, "writes to one cluster under two names");
-  for (const { cluster, clusterUid } of actions) {
-    const seen = observed.get(cluster);
-    const subject = { kind: "cluster", cluster } as const;
-    if (!intent.clusters.has(cluster))
-      yield defect("ClusterNotMember", subject, `writes to ${cluster}, which is no member`);
-    if (seen?.kind !== "reached")
-      yield defect("ClusterNotReached", subject, `writes to ${cluster}, which did not answer`);
-    else if (ledger.clusters.get(cluster)?.kubeSystemUid !== seen.clusterUid || seen.clusterUid !== clusterUid)
-      yield defect("ClusterUidMismatch", subject, `writes to ${cluster}, which is not the cluster that joined`);
-  }
 }
 
 function* appliesWhatTheLedgerSays({ actions, ledger }: Plan): Generator<PlanDefect> {

@@ -3,9 +3,10 @@ import { expect, test } from "vitest";
 import { check } from "../../../src/core/check/check.ts";
 import { type ObjectKey, objectIdOf } from "../../../src/core/model/manifest.ts";
 import type { ObjectRemoval, Plan } from "../../../src/core/model/plan.ts";
+import { runKey } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
-import { clusterOf, keyOf, objectOf, placementOf, policyOf } from "../../intent.ts";
+import { clusterOf, keyOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
 import { clientSide } from "../../strategy.ts";
 import { World, write } from "../../world.ts";
 
@@ -82,6 +83,27 @@ test.each([
     caught,
     caught,
   ]);
+});
+
+test("what a run under way is to bring for another placement is not taken away, and what none brings may be", () => {
+  const first = runKey(null, "first");
+  const web = "web" as PlacementKey;
+  const world = inPlace((it) => {
+    wanting("web", "PickAll", undefined, "external")(it);
+    const gated = strategyOf("gated", ["all/ask-before"]);
+    it.strategies.set(gated.key, gated);
+    it.runs.set(first, runOf("first", { placement: web, strategy: gated.key, resourceIndex: null, state: "Run" }));
+  });
+  expect(world.head.runs.get(first)).toMatchObject({ end: null, plan: { resourceIndex: 0 } });
+  expect(world.head.placements.get(web)?.bindings.get("m1" as ClusterName)?.target).toBeNull();
+  expect([isCaught(world, config), isCaught(world, config, "release"), isCaught(world, space)]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  world.commit(() => world.runs.delete(first));
+  for (let pass = 0; pass < 3; pass++) world.pass();
+  expect([isCaught(world, config), isCaught(world, config, "release")]).toEqual([false, false]);
 });
 
 test("a Namespace with something in it that another placement wants is not deleted, and may be let go", () => {

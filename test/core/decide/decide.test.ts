@@ -211,3 +211,46 @@ test.each(meddlers)("D 10: the check finds a plan that %s", (_, meddle, code) =>
   const decided = decide(world.look(), planner);
   expect(decided.kind === "unsound" ? decided.faults.map((it) => it.code) : []).toContain(code);
 });
+
+const permitting = (made: Plan, permitted: Plan["ledger"]["deletions"]["permitted"]): Plan => ({
+  ...made,
+  ledger: { ...made.ledger, deletions: { ...made.ledger.deletions, permitted } },
+});
+
+const unblamed: readonly { readonly code: string; readonly doctor: (made: Plan) => Plan }[] = [
+  {
+    code: "PermittedObjectsExceeded",
+    doctor: (made) => permitting(made, new Map([["m1" as ClusterName, 99]])),
+  },
+  {
+    code: "PermittedClustersExceeded",
+    doctor: (made) => permitting(made, new Map(["m1", "m2", "m3", "m4"].map((it) => [it as ClusterName, 1]))),
+  },
+  {
+    code: "ClusterNotMember",
+    doctor: (made) => ({
+      ...made,
+      actions: made.actions.flatMap((it) => {
+        const own = it.placements.filter((at) => at.placement === web);
+        return [it, { ...it, cluster: "m9" as ClusterName, clusterUid: "of m9", placements: own }];
+      }),
+    }),
+  },
+];
+
+test.each(unblamed)(
+  "D 10: $code is the fault of who loses or is written there, and of nobody else",
+  ({ code, doctor }) => {
+    const world = atRest();
+    world.commit(() => {
+      world.objects.delete(keyOf("ConfigMap", "web/config"));
+      write(world, objectOf("ConfigMap", "web/more", "one"));
+      write(world, objectOf("ConfigMap", "shop/config", "two"));
+    });
+    const planner: Planner = (seen) => (seen.unsound.has(web) ? plan(seen) : doctor(plan(seen)));
+    const made = soundly(world.look(), planner);
+    expect([...made.ledger.quarantines.keys()]).toEqual([web]);
+    expect(made.ledger.quarantines.get(web)?.violations.map((it) => it.code)).toContain(code);
+    expect(acting(made)).toEqual([shop]);
+  },
+);
