@@ -199,7 +199,9 @@ export class Member {
     results: ReadonlyMap<PlacementActions, Map<ObjectKey, InventoryEntry | null>>,
     context: { readonly actions: ClusterActions; readonly now: Instant },
   ): void {
-    const wanted = accepted.flatMap((action) => action.apply.map((item) => ({ id: item.id, action, item })));
+    // A report on differences never writes anything.
+    const writing = accepted.filter((it) => it.applyStrategy.type !== "ReportDiff");
+    const wanted = writing.flatMap((action) => action.apply.map((item) => ({ id: item.id, action, item })));
     for (const wave of applyOrder(wanted)) {
       for (const { action, item } of wave) {
         results.get(action)?.set(item.key, this.writeOne(action, item, context));
