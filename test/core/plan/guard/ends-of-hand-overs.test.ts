@@ -55,7 +55,8 @@ function shared(isExternal: boolean): World {
 }
 
 /** How the one before lets go of it. */
-const letGo = (world: World): void => place(world, "shop", { options: ["ns=elsewhere", "unavailable=1"] });
+const drops = (world: World): void => place(world, "shop", { options: ["ns=elsewhere", "unavailable=1"] });
+const goes = (world: World): void => void world.placements.delete("shop" as PlacementKey);
 
 const ends: readonly (readonly [string, (world: World) => void])[] = [
   ["its file is removed", (world) => world.objects.delete(config)],
@@ -73,13 +74,11 @@ const holders = (world: World): readonly string[] =>
   members.filter((it) => world.member(it).objects.get(config) !== undefined);
 
 /** Where anybody is asked about it. */
-const askedAbout = (world: World): readonly ClusterName[] => [
-  ...new Set(
-    world.head.deletions.held.flatMap(({ groups }) =>
-      groups.flatMap((it) => (it.objects.some((id) => objectKey(id) === config) ? it.clusters : [])),
-    ),
-  ),
-];
+const askedAbout = ({ head }: World): readonly ClusterName[] => {
+  const groups = head.deletions.held.flatMap((it) => it.groups);
+  const asked = groups.filter((it) => it.objects.some((id) => objectKey(id) === config));
+  return [...new Set(asked.flatMap((it) => it.clusters))].sort();
+};
 
 function confirmAll(world: World): void {
   for (let round = 0; round < 4; round++) {
@@ -95,9 +94,10 @@ function silence(world: World, name: string, isSilent: boolean): void {
 }
 
 describe.each([
-  ["an External placement", true],
-  ["a rolling update", false],
-] as const)("what waits for %s", (_, isExternal) => {
+  ["what a placement drops and an External one is to take", drops, true],
+  ["what a placement has that goes as a whole and an External one is to take", goes, true],
+  ["what a placement drops and another one takes by its rolling update", drops, false],
+] as const)("%s", (_, letGo, isExternal) => {
   test.each(ends)("%s, after the one before let go of it", (_, end) => {
     const world = shared(isExternal);
     world.commit(() => letGo(world));
