@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { check } from "../src/core/check/check.ts";
 import { versionsNamed } from "../src/core/model/binding.ts";
 import type { CommitFact, PathChange } from "../src/core/model/commit.ts";
-import { defaultFleet, type FleetSpec, type MemberCluster } from "../src/core/model/fleet.ts";
+import { defaultFleet, type FleetSpec, type MemberCluster, type PriceList } from "../src/core/model/fleet.ts";
 import {
   clusterDocumentKey,
   fleetDocumentKey,
@@ -121,6 +121,7 @@ export class World {
   /** Every commit; those of other branches can be added, and named as parents. */
   readonly facts = new Map<Commit, CommitFact>();
   readonly members = new Map<ClusterName, Member>();
+  prices: PriceList | null = null;
   /** Actions that slow executors still have in their hands. */
   readonly late: ClusterActions[] = [];
   /** A commit beyond which there are too many to be looked at. */
@@ -223,6 +224,7 @@ export class World {
       commit: this.commitId(),
       fleet: this.fleet,
       clusters: sorted(this.clusters),
+      prices: this.prices,
       placements: sorted(this.placements),
       overrides: [...this.overrides.values()],
       runs: sorted(this.runs),

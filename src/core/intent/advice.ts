@@ -15,7 +15,7 @@ import { sharedObjectAdvice } from "./shared-objects.ts";
 
 type AdviceContext = Pick<
   Intent,
-  "fleet" | "clusters" | "placements" | "strategies" | "objects" | "scopes" | "unusable"
+  "fleet" | "clusters" | "prices" | "placements" | "strategies" | "objects" | "scopes" | "unusable"
 >;
 
 /**
@@ -35,7 +35,7 @@ export function adviceOn(context: AdviceContext, versions: DocumentVersions): re
 function problemsWith({ content }: DocumentVersion, context: AdviceContext): FieldProblems {
   switch (content.kind) {
     case "fleet":
-      return contextProblems(context);
+      return [...contextProblems(context), ...priceListProblems(context)];
     case "placement":
       return [
         ...clusterNameProblems(content.placement, context),
@@ -53,6 +53,7 @@ function problemsWith({ content }: DocumentVersion, context: AdviceContext): Fie
     case "budget":
       return budgetAdvice(content.budget, context);
     case "cluster":
+    case "prices":
     case "manifest":
     case "confirmation":
     case "approval":
@@ -65,6 +66,12 @@ function contextProblems({ fleet, clusters }: AdviceContext): FieldProblems {
   return [...fleet.contexts.keys()]
     .filter((it) => !clusters.has(it))
     .map((it) => unknownClusterProblem(it, ["spec", "contexts", it], clusters));
+}
+
+function priceListProblems({ fleet, prices }: AdviceContext): FieldProblems {
+  if (fleet.prices === null || prices !== null) return [];
+  const fix = "add it, or remove the name; until then costs are not computed";
+  return [warning("FLT1335", ["spec", "prices"], `there is no PriceList ${fleet.prices}`, fix)];
 }
 
 function clusterNameProblems(

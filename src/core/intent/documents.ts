@@ -210,6 +210,7 @@ function saidBy(content: DocumentContent, id: ObjectId & { readonly version: str
     case "strategy":
     case "eviction":
     case "budget":
+    case "prices":
     case "fleet":
       return content;
     case "confirmation":

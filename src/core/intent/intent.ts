@@ -1,4 +1,4 @@
-import type { MemberCluster } from "../model/fleet.ts";
+import type { MemberCluster, PriceList } from "../model/fleet.ts";
 import type { Hold, Intent, Problem } from "../model/intent.ts";
 import {
   type Manifest,
@@ -75,6 +75,7 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
     commit,
     fleet: now.fleet,
     clusters: collect(versions, clusterIn),
+    prices: now.fleet.prices === null ? null : (collect(versions, pricesIn).get(now.fleet.prices) ?? null),
     placements: collect(versions, placementIn),
     overrides: [...collect(versions, overrideIn).values()],
     runs: collect(versions, runIn),
@@ -195,6 +196,10 @@ const evictionIn = rememberedBySource(({ content, source }): readonly [string, E
 
 const budgetIn = rememberedBySource(({ content, source }): readonly [PlacementKey, DisruptionBudget] | null =>
   content.kind === "budget" ? [content.budget.placement, { ...content.budget, source }] : null,
+);
+
+const pricesIn = rememberedBySource(({ content, source }): readonly [string, PriceList] | null =>
+  content.kind === "prices" ? [content.prices.name, { ...content.prices, source }] : null,
 );
 
 const objectIn = rememberedBySource(({ key, id, content, source }): readonly [ObjectKey, SourcedManifest] | null =>

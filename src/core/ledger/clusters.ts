@@ -77,7 +77,7 @@ export const clusterCodec = documentOf<ClusterRecord>(
     kubeSystemUid: inAnnotations(ownKey("kube-system-uid"), nullable(string)),
     properties,
     collection: group<CollectionRecord>({
-      origins: inAnnotations(ownKey("property-origins"), embedded(unlessEmpty(mapOf(choice("provider"))))),
+      origins: inAnnotations(ownKey("property-origins"), embedded(unlessEmpty(mapOf(choice("provider", "price"))))),
       labels: inAnnotations(ownKey("observed-labels"), embedded(unlessEmpty(mapOf(string)))),
       measuredAt: at(["status", "resourceUsage", "observationTime"], nullable(instant)),
     }),

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "../model/json.ts";
 import { flotillaGroup, resourcePrefix } from "../model/names.ts";
-import type { MemberProperties } from "../model/observation.ts";
+import type { MachineCount, MemberProperties } from "../model/observation.ts";
 import { quantityOf } from "../model/quantity.ts";
 import { compareText } from "../model/value.ts";
 import { type Amounts, binaryText, decimalText, withAmounts } from "./amounts.ts";
@@ -105,3 +105,13 @@ export function nodeLabels(nodes: readonly NodeFacts[]): MemberProperties {
 }
 
 const isLabelValue = (text: string): boolean => /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(text);
+
+/** Nodes by type and region. */
+export function machinesOf(nodes: readonly NodeFacts[]): readonly MachineCount[] {
+  const found = new Map<string, MachineCount>();
+  for (const { machineType: type, region } of nodes) {
+    const key = JSON.stringify([type, region]);
+    found.set(key, { type, region, count: (found.get(key)?.count ?? 0) + 1 });
+  }
+  return [...found].sort(([a], [b]) => compareText(a, b)).map(([, it]) => it);
+}

@@ -1,7 +1,7 @@
 import { sameMap } from "../model/identity.ts";
 import type { ClusterRecord, CollectionRecord, PropertyOrigin } from "../model/ledger.ts";
 import { resourcePrefix } from "../model/names.ts";
-import type { Collected, FactSource, MemberProperties } from "../model/observation.ts";
+import { type Collected, type FactSource, type MemberProperties, noProperties } from "../model/observation.ts";
 import { compareText, type DurationMs, type Instant, later, minutes } from "../model/value.ts";
 import { type ComparedValues, isPastThreshold } from "./threshold.ts";
 
@@ -24,10 +24,10 @@ const calm: DurationMs = minutes(15);
  */
 export function recordedFacts(
   before: Pick<ClusterRecord, "properties" | "collection">,
-  { read, collected }: { readonly read: MemberProperties; readonly collected: Collected },
+  { read, collected, priced = noProperties }: FactsSeen,
   { compared, now }: { readonly compared: ComparedValues; readonly now: Instant },
 ): FactsRecord {
-  const found = foundFacts(before, read, collected);
+  const found = foundFacts(before, { read, collected, priced });
   const { isNews, until } = judgeResources(before, found, { compared, now });
   const entries = [...found].map(([name, { value, origin }]): Entry => {
     const was = before.properties.get(name);
@@ -48,6 +48,13 @@ export function recordedFacts(
   };
 }
 
+interface FactsSeen {
+  readonly read: MemberProperties;
+  readonly collected: Collected;
+  /** What follows from prices. */
+  readonly priced?: MemberProperties;
+}
+
 type Entry = readonly [name: string, value: string];
 
 interface FoundFact {
@@ -59,8 +66,7 @@ interface FoundFact {
 /** Every property that the member has now, and from whom: the first of these that has it. */
 function foundFacts(
   { properties, collection }: Pick<ClusterRecord, "properties" | "collection">,
-  read: MemberProperties,
-  collected: Collected,
+  { read, collected, priced }: Required<FactsSeen>,
 ): ReadonlyMap<string, FoundFact> {
   const unread = new Set(collected.missing.map((it) => it.source));
   const found = new Map<string, FoundFact>();
@@ -77,6 +83,8 @@ function foundFacts(
   add(kept(undefined), undefined);
   add(collected.provided, "provider");
   add(kept("provider"), "provider");
+  add(priced, "price");
+  add(kept("price"), "price");
   return found;
 }
 

@@ -11,6 +11,8 @@ export interface FleetSpec {
   /** Kubeconfig context per member, where it differs from the member's name. */
   readonly contexts: ReadonlyMap<ClusterName, string>;
   readonly guards: DeletionBounds;
+  /** Name of the PriceList by which costs are computed; null: they are not. */
+  readonly prices: string | null;
   /** Ignored for good once `trust/` exists or a trust anchor is given (`trust/README.md#what-counts`). */
   readonly unsignedApprovals: "allow" | "deny";
 }
@@ -29,6 +31,7 @@ export const defaultFleet: FleetSpec = {
   profile: "default",
   contexts: new Map(),
   guards: { objectsPerCluster: 10, percentPerCluster: 20, clusters: 3, percentOfClusters: 30 },
+  prices: null,
   unsignedApprovals: "deny",
 };
 
@@ -51,6 +54,13 @@ export interface MemberProperty {
   readonly value: string;
   /** Null where nobody says. */
   readonly observedAt: Instant | null;
+}
+
+/** What machines cost per hour, as quantities: by type, then by region, where `*` is every other one. */
+export interface PriceList {
+  readonly name: string;
+  readonly perHour: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly source: SourcePosition;
 }
 
 /** Keeps placements off a cluster unless they tolerate it. `NoSchedule` is the only effect KubeFleet knows. */

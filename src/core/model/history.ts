@@ -1,5 +1,5 @@
 import type { CommitFact, SignatureFact } from "./commit.ts";
-import type { FleetSpec, MemberCluster } from "./fleet.ts";
+import type { FleetSpec, MemberCluster, PriceList } from "./fleet.ts";
 import { type Manifest, type ObjectId, type ObjectKey, objectKey, type Scope, type VersionedId } from "./manifest.ts";
 import { clusterGroup, flotillaGroup, placementGroup } from "./names.ts";
 import type { Override } from "./override.ts";
@@ -99,6 +99,7 @@ export type PastContent =
   | { readonly kind: "strategy"; readonly strategy: Omit<UpdateStrategy, "source"> }
   | { readonly kind: "eviction"; readonly eviction: Omit<Eviction, "source"> }
   | { readonly kind: "budget"; readonly budget: Omit<DisruptionBudget, "source"> }
+  | { readonly kind: "prices"; readonly prices: Omit<PriceList, "source"> }
   | { readonly kind: "fleet"; readonly fleet: FleetSpec }
   /** The object is known, but the document cannot be used. */
   | { readonly kind: "unusable" };

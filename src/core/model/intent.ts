@@ -1,4 +1,4 @@
-import type { FleetSpec, MemberCluster } from "./fleet.ts";
+import type { FleetSpec, MemberCluster, PriceList } from "./fleet.ts";
 import type { ObjectId, ObjectKey, ScopeTable, SourcedManifest } from "./manifest.ts";
 import type { Override } from "./override.ts";
 import type { DisruptionBudget, Eviction, Placement } from "./placement.ts";
@@ -14,6 +14,8 @@ export interface Intent {
   readonly commit: Commit;
   readonly fleet: FleetSpec;
   readonly clusters: ReadonlyMap<ClusterName, MemberCluster>;
+  /** The one that `fleet.yaml` names; null without one. */
+  readonly prices: PriceList | null;
   readonly placements: ReadonlyMap<PlacementKey, Placement>;
   readonly overrides: readonly Override[];
   readonly runs: ReadonlyMap<RunKey, UpdateRun>;

@@ -95,7 +95,7 @@ export interface CollectionRecord {
 }
 
 /** Who says a property that the cluster does not have from itself (`members/README.md#precedence`). */
-export type PropertyOrigin = "provider";
+export type PropertyOrigin = "provider" | "price";
 
 /** Of a member about which nothing was collected. */
 export const nothingCollected: CollectionRecord = { origins: new Map(), labels: new Map(), measuredAt: null };

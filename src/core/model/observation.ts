@@ -32,10 +32,19 @@ export interface Collected {
   readonly properties: MemberProperties;
   /** From a platform's own providers: they count where nothing is collected. */
   readonly provided: MemberProperties;
+  /** Its nodes by what they cost by. */
+  readonly machines: readonly MachineCount[];
   /** Labels that its nodes tell: facts for affinity, and for nothing else (`members/README.md#labels`). */
   readonly labels: MemberProperties;
   /** What could not be read; empty when all was. */
   readonly missing: readonly MissingFacts[];
+}
+
+/** Nodes of one type in one region; null where they do not say. */
+export interface MachineCount {
+  readonly type: string | null;
+  readonly region: string | null;
+  readonly count: number;
 }
 
 /** Where facts about a member come from. */

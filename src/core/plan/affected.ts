@@ -52,6 +52,7 @@ const noPlacement: Reach = () => [];
 const reachOf: { readonly [Part in keyof Intent]: Reach } = {
   fleet: (before, after) => (before.fleet === after.fleet ? [] : null),
   clusters: (before, after) => (sameMap(before.clusters, after.clusters) ? [] : null),
+  prices: (before, after) => (before.prices === after.prices ? [] : null),
   scopes: (before, after) => (sameMap(before.scopes, after.scopes) ? [] : null),
   holds: (before, after) => (before.holds.length + after.holds.length === 0 ? [] : null),
   unusable: (before, after) => (before.unusable.size + after.unusable.size === 0 ? [] : null),

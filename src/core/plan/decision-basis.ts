@@ -186,6 +186,8 @@ const partsAsBefore: { readonly [Part in keyof Intent]: Comparison | null } = {
   objects: null,
   // Whoever asks compares the members that changed.
   clusters: null,
+  // What follows from them is recorded of members.
+  prices: null,
   // Runs that have ended do not look at theirs again.
   strategies: null,
   // Where one is not judged yet, whoever asks decides anew; only evictions look at budgets.

@@ -31,6 +31,7 @@ const collected = ({ own = "", provided = "", labels = "", unread = [] }: Found)
   properties: properties(own),
   provided: properties(provided),
   labels: properties(labels),
+  machines: [],
   missing: unread.map((source) => ({ source, code: "Forbidden", message: `${source} may not be listed` })),
 });
 

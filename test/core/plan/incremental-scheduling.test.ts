@@ -96,6 +96,7 @@ test("what stands moves by the policy alone, and the scores of what is not neede
 const told = (np: string, labels: readonly string[] = []): Collected => ({
   properties: new Map([["np", np]]),
   provided: new Map(),
+  machines: [],
   labels: new Map(labels.map((it) => it.split("=") as [string, string])),
   missing: [],
 });
@@ -138,6 +139,30 @@ test("what was collected decides at first, stays where it cannot be read, and is
   expect(record?.properties.get("np")).toBe("5");
   const condition = record?.conditions.find((it) => it.type === "ClusterPropertyCollectionSucceeded");
   expect([condition?.status, condition?.reason, condition?.message]).toEqual(["False", "Forbidden", unread.message]);
+});
+
+test("what a cluster costs follows from its machines and the prices of the repository, and is said to be unknown without", () => {
+  const total = ["resources.kubernetes-fleet.io/total-cpu", "resources.kubernetes-fleet.io/total-memory"] as const;
+  const properties = new Map([[total[0], "8"] as const, [total[1], "32Gi"] as const]);
+  const source = { path: "prices.yaml", document: 0, line: 1, column: 1 };
+  world.member("m2").collected = { ...told("4"), properties, machines: [{ type: "D4", region: "eu", count: 2 }] };
+  const recorded = () => {
+    const { ledger } = plan(world.look());
+    const cluster = ledger.clusters.get("m2" as ClusterName);
+    const message = cluster?.conditions.find((it) => it.type === "ClusterPropertyCollectionSucceeded")?.message;
+    const cost = "kubernetes.azure.com/per-cpu-core-cost";
+    return [cluster?.properties.get(cost), cluster?.collection.origins.get(cost), message];
+  };
+  expect(recorded()).toEqual([undefined, undefined, "nodes and pods were read"]);
+  world.commit(() => {
+    world.prices = { name: "azure", perHour: { D4: { eu: "0.2" } }, source };
+  });
+  expect(recorded()).toEqual(["0.050", "price", "nodes and pods were read"]);
+  world.commit(() => {
+    world.prices = { name: "azure", perHour: {}, source };
+  });
+  const unknown = "costs are unknown: PriceList azure has no price of D4 in eu";
+  expect(recorded()).toEqual([undefined, undefined, `nodes and pods were read; ${unknown}`]);
 });
 
 test("a file that declares something else than was collected is named, with both values", () => {

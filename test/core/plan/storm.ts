@@ -228,6 +228,7 @@ export class Storm {
     member.collected = {
       properties: isUnread ? new Map() : nodes,
       provided: new Map(this.chance(30) ? [["np", dice.pick(["1", "5"])]] : []),
+      machines: [],
       labels: new Map(this.chance(50) && !isUnread ? [["loc", dice.pick(["eu", "us"])]] : []),
       missing: isUnread ? [{ source: "nodes", code: "TimedOut", message: "nodes were not read within 10 s" }] : [],
     };

@@ -30,6 +30,7 @@ function fleetFrom({ spec = {} }: WrittenFleet): FleetSpec {
     profile: spec.profile ?? defaultFleet.profile,
     contexts: new Map(contexts),
     guards: { ...defaultFleet.guards, ...spec.guards },
+    prices: spec.prices ?? defaultFleet.prices,
     unsignedApprovals: spec.approvals?.unsigned ?? defaultFleet.unsignedApprovals,
   };
 }

@@ -10,6 +10,7 @@ import type { DocumentContent, KindName, ReadKind } from "./kind.ts";
 import { memberClusterKind } from "./member-cluster.ts";
 import { overrideKind } from "./override.ts";
 import { placementKind } from "./placement.ts";
+import { priceListKind } from "./price-list.ts";
 import { trustKind } from "./trust.ts";
 import { updateRunKind } from "./update-run.ts";
 import { updateStrategyKind } from "./update-strategy.ts";
@@ -26,6 +27,7 @@ export const readKinds: { readonly [Name in SchemaName]: ReadKind<SchemaDocument
   ClusterStagedUpdateRun: updateRunKind,
   ClusterResourcePlacementEviction: placementEvictionKind,
   ClusterResourcePlacementDisruptionBudget: disruptionBudgetKind,
+  PriceList: priceListKind,
   Fleet: fleetKind,
   DeletionConfirmation: deletionConfirmationKind,
   Approval: approvalKind,

@@ -159,6 +159,9 @@ function clusterReader(update: ClusterUpdate, { placements, lookedAt }: Decision
   const policies = [subject.record, ...placements].map((it) => it.spec.policy);
   const asked = isPicked(update) ? new Set([...lookedAt, ...policies.flatMap(labelsOf)]) : lookedAt;
   return ({ key, said }) => {
+    // Whoever says what machines cost has a say in where a policy that looks at costs places something.
+    if (said.kind === "prices")
+      return isPicked(update) && policies.some((it) => propertiesOf(it).some(isCost)) ? json(said.prices) : null;
     if (said.kind !== "cluster") return null;
     const { name, labels, taints, properties, resourceUsage, spec } = said.cluster;
     if (!clusters.has(name) && !(isPicked(update) && policies.some((it) => it.kind === "PickN"))) return null;
@@ -167,6 +170,8 @@ function clusterReader(update: ClusterUpdate, { placements, lookedAt }: Decision
     return [...own, json(taints), json(readProperties({ properties, resourceUsage }, policies)), spec];
   };
 }
+
+const isCost = (property: string): boolean => /^kubernetes\.azure\.com\/per-.*-cost$/.test(property);
 
 /** The values of the properties that policies compare or sort by, capacities among them. */
 function readProperties(
@@ -240,12 +245,13 @@ function fleetReader(update: ClusterUpdate, paths: ReadonlySet<string>, passing:
       profile,
       contexts,
       guards: _,
+      prices,
       unsignedApprovals: __,
       ...rest
     } = said.kind === "fleet" ? said.fleet : defaultFleet;
     const found = isLost ? [...roots] : [...[...paths].map((it) => isUnder(it, roots)), ...rootsAmong(passing, roots)];
     const renamed = [...contexts].filter(([name]) => clusters.has(name));
-    return [found, json(renamed), isPicked(update) ? profile : null, json(rest)];
+    return [found, json(renamed), isPicked(update) ? json([profile, prices]) : null, json(rest)];
   };
 }
 
@@ -271,6 +277,7 @@ function rolloutReader({ subject: { record }, clusters, run, wanted }: ClusterUp
       case "cluster":
       case "placement":
       case "override":
+      case "prices":
       case "fleet":
       case "unusable":
         return null;

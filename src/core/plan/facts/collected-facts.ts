@@ -1,8 +1,10 @@
+import { costsOf } from "../../members/costs.ts";
 import { declaredDifferences } from "../../members/declared.ts";
 import { recordedProperties } from "../../members/providers.ts";
 import { type FactsRecord, recordedFacts } from "../../members/recorded-facts.ts";
 import { type ComparedValues, comparedValues } from "../../members/threshold.ts";
 import { boundedMessage, conditionOf, type Verdict } from "../../model/condition.ts";
+import type { PriceList } from "../../model/fleet.ts";
 import type { ClusterRecord, Ledger } from "../../model/ledger.ts";
 import type { Collected, Observation } from "../../model/observation.ts";
 import type { Reason, World } from "../../model/plan.ts";
@@ -15,10 +17,12 @@ export function factsOf(cluster: ClusterRecord, seen: Reached, world: FactsInput
   if (collected === undefined) return { ...unread(cluster, seen), until: null };
   const compared = comparedValues(world.intent.placements, world.ledger);
   const known = judged.get(collected);
-  if (known !== undefined && holds(known, cluster, { seen, compared, now: world.now })) return known.facts;
+  if (known !== undefined && holds(known, cluster, { seen, compared, world })) return known.facts;
   const read = recordedProperties(cluster.properties, seen.properties);
-  const facts = recordedFacts(cluster, { read, collected }, { compared, now: world.now });
-  judged.set(collected, { facts, read: seen.properties, compared });
+  const { prices } = world.intent;
+  const priced = costsOf(collected, prices).properties;
+  const facts = recordedFacts(cluster, { read, collected, priced }, { compared, now: world.now });
+  judged.set(collected, { facts, read: seen.properties, compared, prices });
   return facts;
 }
 
@@ -37,18 +41,20 @@ interface JudgedFacts {
   readonly facts: FactsRecord;
   readonly read: Reached["properties"];
   readonly compared: ComparedValues;
+  readonly prices: PriceList | null;
 }
 
 const holds = (
-  { facts, read, compared: by }: JudgedFacts,
+  { facts, read, compared: by, prices }: JudgedFacts,
   { properties, collection }: ClusterRecord,
-  { seen, compared, now }: { readonly seen: Reached; readonly compared: ComparedValues; readonly now: Instant },
+  { seen, compared, world }: { readonly seen: Reached; readonly compared: ComparedValues; readonly world: FactsInput },
 ): boolean =>
   facts.properties === properties &&
   facts.collection === collection &&
   read === seen.properties &&
   by === compared &&
-  (facts.until === null || now < facts.until);
+  prices === world.intent.prices &&
+  (facts.until === null || world.now < facts.until);
 
 /** When a collection that is not worth a commit yet will be; null where none is. */
 export const factsDueAt = (world: World, { clusters }: Pick<Ledger, "clusters">): Instant | null => {
@@ -65,7 +71,11 @@ export const factsDueAt = (world: World, { clusters }: Pick<Ledger, "clusters">)
 const conditionType = "ClusterPropertyCollectionSucceeded";
 
 /** What the last collection came to, by KubeFleet's type; none where nothing was ever collected. */
-export function collectionVerdict(cluster: ClusterRecord, collected: Collected | null): readonly Verdict[] {
+export function collectionVerdict(
+  cluster: ClusterRecord,
+  collected: Collected | null,
+  prices: PriceList | null,
+): readonly Verdict[] {
   if (collected === null) {
     const said = conditionOf(cluster.conditions, conditionType);
     return said === null ? [] : [{ ...said, observedGeneration: cluster.generation }];
@@ -73,10 +83,15 @@ export function collectionVerdict(cluster: ClusterRecord, collected: Collected |
   const [first] = collected.missing;
   const what =
     first === undefined
-      ? ({ status: "True", reason: "PropertiesCollected", message: "nodes and pods were read" } as const)
+      ? ({ status: "True", reason: "PropertiesCollected", message: completeText(collected, prices) } as const)
       : ({ status: "False", reason: first.code, message: missingText(collected) } as const);
   return [{ type: conditionType, ...what, observedGeneration: cluster.generation }];
 }
+
+const completeText = (collected: Collected, prices: PriceList | null): string => {
+  const { unknown } = costsOf(collected, prices);
+  return boundedMessage(`nodes and pods were read${unknown === null ? "" : `; ${unknown}`}`);
+};
 
 const missingText = ({ missing }: Collected): string => boundedMessage(missing.map((it) => it.message).join("; "));
 

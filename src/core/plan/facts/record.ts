@@ -100,16 +100,23 @@ function recordCluster(cluster: MemberCluster, input: ContactInput): ClusterReco
   const seen = observed.get(cluster.name);
   const recorded = seen === undefined ? spec : withContact(spec, seen, input);
   const collected = collectedIn(seen);
-  if (settled.get(recorded) === collected) return recorded;
-  const verdicts = [...clusterVerdicts(recorded), ...collectionVerdict(recorded, collected)];
+  const { prices } = input.intent;
+  const known = settled.get(recorded);
+  if (known !== undefined && known.collected === collected && known.prices === prices) return recorded;
+  const verdicts = [...clusterVerdicts(recorded), ...collectionVerdict(recorded, collected, prices)];
   const conditions = settleConditions(recorded.conditions, verdicts, now);
   const next = conditions === recorded.conditions ? recorded : { ...recorded, conditions };
-  settled.set(next, collected);
+  settled.set(next, { collected, prices });
   return next;
 }
 
 /** Records whose conditions say what the rest of them and a collection say: nothing settles twice. */
-const settled = new WeakMap<ClusterRecord, Collected | null>();
+const settled = new WeakMap<ClusterRecord, SettledBy>();
+
+interface SettledBy {
+  readonly collected: Collected | null;
+  readonly prices: World["intent"]["prices"];
+}
 
 const specDigestOf = remembered(({ labels, spec }: MemberCluster) => digestOf({ labels, spec }));
 

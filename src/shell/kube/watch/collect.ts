@@ -1,5 +1,6 @@
 import {
   availableProperties,
+  machinesOf,
   type NodeFacts,
   nodeFactsOf,
   nodeLabels,
@@ -107,6 +108,7 @@ function collectedOf(
   return {
     properties: nodes === null ? noProperties : new Map([...nodeProperties(nodes), ...available]),
     provided,
+    machines: nodes === null ? [] : machinesOf(nodes),
     labels: nodes === null ? noProperties : nodeLabels(nodes),
     missing: [...noNodes, ...noPods, ...noProvided],
   };
@@ -196,4 +198,4 @@ const isSame = (a: Collected, b: Collected): boolean =>
   sameMap(a.properties, b.properties) &&
   sameMap(a.provided, b.provided) &&
   sameMap(a.labels, b.labels) &&
-  JSON.stringify(a.missing) === JSON.stringify(b.missing);
+  JSON.stringify([a.machines, a.missing]) === JSON.stringify([b.machines, b.missing]);
