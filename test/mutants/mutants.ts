@@ -112,6 +112,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/apply/claim.test.ts", ...stories],
   },
   {
+    breaks: "lists again what another process let go under the same decision",
+    file: "src/core/apply/claim.ts",
+    find: "if (there === undefined ? change.leaving.has(object) : ",
+    replace: "if (there === undefined ? false : ",
+    caughtBy: ["test/core/apply/claim.test.ts", ...stories],
+  },
+  {
     breaks: "writes again and again what is being deleted",
     file: "src/core/apply/actions.ts",
     find: "if (isGoing(comparison.member.objects.get(wanted.key), entry)) return false;",
@@ -718,8 +725,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "leaves what was handed over with whom had it",
     file: "src/shell/kube/apply/act.ts",
-    find: "return withoutHandedOver(changesOf(accepted, entries), writes, claimed.inventory);",
-    replace: "return changesOf(accepted, entries);",
+    find: "return withoutHandedOver(changes, writes, claimed.inventory);",
+    replace: "return changes;",
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
   },
   {

@@ -10,6 +10,8 @@ export interface InventoryChange {
   readonly digest: Digest | null;
   /** Null drops the entry. */
   readonly entries: ReadonlyMap<ObjectKey, InventoryEntry | null>;
+  /** Which of them are of objects that were to be taken away, or found again for that. */
+  readonly leaving: ReadonlySet<ObjectKey>;
 }
 
 export type InventoryChanges = ReadonlyMap<PlacementKey, InventoryChange>;
@@ -86,24 +88,27 @@ export function changesStillDue(
       continue;
     }
     const unseen = [...change.entries].filter(
-      ([object, entry]) => entry !== null && entry.uid !== null && there?.entries.has(object) !== true,
+      ([object, entry]) =>
+        entry !== null && entry.uid !== null && !change.leaving.has(object) && there?.entries.has(object) !== true,
     );
     if (unseen.length === 0) continue;
     const sequence = there?.sequence ?? change.sequence;
-    due.set(key, { sequence, digest: there?.digest ?? change.digest, entries: new Map(unseen) });
+    const { leaving } = change;
+    due.set(key, { sequence, digest: there?.digest ?? change.digest, entries: new Map(unseen), leaving });
   }
   return due;
 }
 
 /**
- * What whoever carries out the same decision knows better: an entry that was there to linger when we claimed, and is there no
- * more, is of an object that is gone; one whose object we do not know by its uid, and somebody does, was written since.
+ * What whoever carries out the same decision knows better: an entry of what leaves that was there when we claimed, and is there
+ * no more, is of an object that is gone or let go; one whose object we do not know by its uid, and somebody does, was written
+ * since.
  */
 function withoutOverruled(change: InventoryChange, { entries: known }: InventoryPlacement): InventoryChange {
   const entries = new Map<ObjectKey, InventoryEntry | null>();
   for (const [object, entry] of change.entries) {
     const there = known.get(object);
-    if (there === undefined ? entry?.outcome.kind === "lingering" : entry?.uid === null && there.uid !== null) continue;
+    if (there === undefined ? change.leaving.has(object) : entry?.uid === null && there.uid !== null) continue;
     entries.set(object, entry === null || there === undefined ? entry : withOrigin(entry, there));
   }
   return { ...change, entries };

@@ -42,10 +42,12 @@ const inventory = (sequence: number, entries: Readonly<Record<string, InventoryE
 const change = (
   entries: Readonly<Record<string, InventoryEntry | null>>,
   digest: string | null = "d",
+  leaving: readonly string[] = [],
 ): InventoryChange => ({
   sequence: 5 as Sequence,
   digest: digest as Digest | null,
   entries: new Map(Object.entries(entries).map(([name, it]) => [key(name), it])),
+  leaving: new Set(leaving.map(key)),
 });
 
 const actions = actionsOf("uid", []);
@@ -125,12 +127,16 @@ describe("results that come late", () => {
     expect(changesStillDue(ours, actions, inventory(5, {}))).toEqual(ours);
   });
 
-  it("do not bring back what somebody else saw go, who carries out the same decision", () => {
+  it("do not bring back what somebody else saw go or let go, who carries out the same decision", () => {
     const terminating = { kind: "lingering", code: "Terminating", message: "being removed" } as const;
-    const lingering = change({ a: entry("1"), b: { ...entry("2"), outcome: terminating } });
-    const results = new Map([[web, lingering]]);
-    expect(changesStillDue(results, actions, inventory(5, { b: entry("2") }))).toEqual(results);
-    expect(changesStillDue(results, actions, inventory(5, {}))).toEqual(new Map([[web, change({ a: entry("1") })]]));
+    const found = { ...entry("3"), outcome: { kind: "claimed" } } as const;
+    const lingering = { ...entry("2"), outcome: terminating };
+    const results = new Map([[web, change({ a: entry("1"), b: lingering, c: found }, "d", ["b", "c"])]]);
+    const there = inventory(5, { b: entry("2"), c: entry(null) });
+    expect(changesStillDue(results, actions, there)).toEqual(results);
+    const due = new Map([[web, change({ a: entry("1") }, "d", ["b", "c"])]]);
+    expect(changesStillDue(results, actions, inventory(5, {}))).toEqual(due);
+    expect(changesStillDue(results, actions, inventory(6, {})).get(web)?.entries).toEqual(due.get(web)?.entries);
   });
 
   it("do not disown what somebody else made since, who carries out the same decision", () => {

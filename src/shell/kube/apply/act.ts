@@ -115,7 +115,7 @@ function claimChanges(
   for (const { action, item, entry } of removals) entries.get(action)?.set(item.key, entry);
   for (const write of writes) entries.get(write.action)?.set(write.item.key, claimedEntry(context, write));
   // Nothing is dropped yet: a placement that is removed stays listed until its objects are gone.
-  return changesOf(accepted, entries);
+  return changesOf(accepted, entries, leavingIn(removals));
 }
 
 function resultChanges(
@@ -128,7 +128,8 @@ function resultChanges(
   );
   for (const [{ action, item }, { entry }] of writes) entries.get(action)?.set(item.key, entry);
   for (const [{ action, item }, { entry }] of removals) entries.get(action)?.set(item.key, entry);
-  return withoutHandedOver(changesOf(accepted, entries), writes, claimed.inventory);
+  const changes = changesOf(accepted, entries, leavingIn(removals.keys()));
+  return withoutHandedOver(changes, writes, claimed.inventory);
 }
 
 /** What was taken stands in its new owner's part by now, and leaves that of the one before. */
@@ -141,7 +142,7 @@ function withoutHandedOver(
   for (const [{ from, item }, { entry }] of writes) {
     const there = from === undefined ? undefined : inventory.placements.get(from);
     if (from === undefined || there === undefined || entry?.outcome.kind !== "applied") continue;
-    const before = all.get(from) ?? { sequence: there.sequence, digest: null, entries: new Map() };
+    const before = all.get(from) ?? { sequence: there.sequence, digest: null, entries: new Map(), leaving: new Set() };
     all.set(from, { ...before, entries: new Map([...before.entries, [item.key, null]]) });
   }
   return all;
@@ -150,13 +151,27 @@ function withoutHandedOver(
 const changesOf = (
   accepted: readonly PlacementActions[],
   entries: ReadonlyMap<PlacementActions, InventoryChange["entries"]>,
+  leaving: Leaving,
 ): InventoryChanges =>
   new Map(
     accepted.map((it): [PlacementActions["placement"], InventoryChange] => [
       it.placement,
-      { sequence: it.sequence, digest: it.digest, entries: entries.get(it) ?? new Map() },
+      {
+        sequence: it.sequence,
+        digest: it.digest,
+        entries: entries.get(it) ?? new Map(),
+        leaving: leaving.get(it) ?? new Set(),
+      },
     ]),
   );
+
+type Leaving = ReadonlyMap<PlacementActions, InventoryChange["leaving"]>;
+
+function leavingIn(removals: Iterable<RemovalTask>): Leaving {
+  const leaving = new Map<PlacementActions, Set<ObjectKey>>();
+  for (const { action, item } of removals) leaving.set(action, (leaving.get(action) ?? new Set()).add(item.key));
+  return leaving;
+}
 
 /** Replaces the claim by the result; a text says why it could not. Without it, the claim remains and nothing is lost. */
 async function record(
