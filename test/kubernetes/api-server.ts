@@ -6,7 +6,7 @@ import { apiServerPrograms, findPrograms, type ProgramName, type Programs } from
 import { eventually } from "./eventually.ts";
 import { type Kubeconfig, kubeconfigOf } from "./kubeconfig.ts";
 import { kubectl } from "./kubectl.ts";
-import { type Answer, type Request, request } from "./request.ts";
+import { type Answer, connections, type Request, request } from "./request.ts";
 import { makeScratch, type Scratch, type Supervised, startProgram, tailOfLog } from "./supervise.ts";
 
 /** What an API server is to be like. */
@@ -104,12 +104,18 @@ function handle(facts: Facts, tokens: ReadonlyMap<string, string>): ApiServer {
   };
   const kubeconfig = (context = facts.name, user = admin) =>
     kubeconfigOf(context, facts.url, facts.certificate, token(user));
+  const { url, certificate } = facts;
+  const agent = connections(certificate);
   return {
     ...facts,
     token,
     kubeconfig,
-    request: (wanted, user) => request({ url: facts.url, certificate: facts.certificate, token: token(user) }, wanted),
+    request: (wanted, user) => request({ url, certificate, token: token(user) }, wanted, agent),
     kubectl: (args, input, user) => kubectl(facts, kubeconfig(facts.name, user), args, input),
+    stop: async () => {
+      agent.destroy();
+      await facts.stop();
+    },
   };
 }
 
