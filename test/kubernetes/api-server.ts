@@ -119,13 +119,16 @@ function handle(facts: Facts, tokens: ReadonlyMap<string, string>): ApiServer {
   };
 }
 
+/** They live for a minute or two: most never come to the point at which collecting garbage is worth it. */
+const collectLate = ["env", "GOGC=off", "GOMEMLIMIT=400MiB"];
+
 /** Starts one of the server's programs, logging into a file named after it. */
 export function start(
   scratch: Pick<Scratch, "path">,
   name: string,
   command: readonly string[],
 ): Supervised & { name: string } {
-  return { name, ...startProgram(command, join(scratch.path, `${name}.log`), scratch.path) };
+  return { name, ...startProgram([...collectLate, ...command], join(scratch.path, `${name}.log`), scratch.path) };
 }
 
 /** Rejects as soon as one of the programs has ended by itself, with its last words. */
