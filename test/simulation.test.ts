@@ -7,7 +7,7 @@ import { type Finding, storm } from "./simulation/seeds.ts";
 import { shrink } from "./simulation/shrink.ts";
 import { lineOf, type Step, scriptOf, stepOf, stepsOf } from "./simulation/step.ts";
 
-const seeds = walkLength("SEEDS", { short: 10, full: 40 });
+const seeds = walkLength("SEEDS", { short: 3, full: 40 });
 const seed = process.env["SEED"];
 
 /** Scripts that broke a promise once. */

@@ -1,6 +1,7 @@
 import { emptyLedger } from "../../src/core/model/ledger.ts";
 import { differences } from "../simulation/rules/expected.ts";
 import { transcriptOf } from "../simulation/transcript.ts";
+import type { CallKind } from "../simulation/world/call.ts";
 import { differencesOf, endOf } from "./end.ts";
 import { type Moment, nameOf, type Point, pointsOf } from "./point.ts";
 import type { Story } from "./stories.ts";
@@ -18,6 +19,8 @@ export class Course {
   readonly story: Story;
   readonly shuffle: number;
   readonly effects: readonly Effect[];
+  /** What kinds of calls were made in it, before the edit as well. */
+  readonly kinds: ReadonlySet<CallKind>;
   /** What is wrong with the undisturbed story itself: promises that were broken, and what nobody asked for (I-16). */
   readonly faults: readonly string[];
   readonly end: string;
@@ -30,6 +33,7 @@ export class Course {
     this.story = story;
     this.shuffle = shuffle;
     this.effects = effects;
+    this.kinds = new Set(simulation.lines.flatMap((it) => (it.kind === "call" ? [it.call.kind] : [])));
     const ledger = simulation.ledger() ?? emptyLedger;
     this.faults = [...violationsIn(simulation), ...differences(simulation, simulation.people.draft, ledger)];
     this.end = endOf(simulation, true);

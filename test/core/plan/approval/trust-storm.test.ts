@@ -3,7 +3,7 @@ import { walkLength } from "../../../long-walks.ts";
 import { TrustStorm } from "./trust-storm.ts";
 
 /** `STORMS=2000` blows longer, `SEED=501` begins elsewhere. */
-const storms = walkLength("STORMS", { short: 12, full: 20 });
+const storms = walkLength("STORMS", { short: 5, full: 20 });
 const first = Number(process.env["SEED"] ?? 1);
 
 test("whatever people push, sign, approve and take back: nothing sound is refused", { timeout: 0 }, () => {

@@ -297,7 +297,7 @@ function commitOf(world: World, since: Commit | null): number {
 
 const isWriter = (it: SignatureFact): boolean => it.kind === "ssh" && it.fingerprint.startsWith("SHA256:writer-");
 
-const seeds = walkLength("REPOSITORIES", { short: 40, full: 200 });
+const seeds = walkLength("REPOSITORIES", { short: 12, full: 200 });
 const first = Number(process.env["SEED"] ?? 1);
 
 test(`in ${seeds} random repositories, the authors are those without whom the change would be another one`, {

@@ -7,7 +7,7 @@ import { lostIdentities } from "../same-ledger.ts";
 import { RunStorm } from "./run-storm.ts";
 
 const one = process.env["SEED"];
-const count = walkLength("STORMS", { short: 8, full: 20 });
+const count = walkLength("STORMS", { short: 4, full: 20 });
 const seeds = one === undefined ? Array.from({ length: count }, (_, at) => at + 1) : [Number(one)];
 const steps = 40;
 
