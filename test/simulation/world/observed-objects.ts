@@ -54,7 +54,28 @@ export function markOf(object: JsonObject): Mark | null {
 export const identityAt = (site: Site): string => site.handle.uid;
 
 /** Every object of a site that somebody placed there. */
-export function objectsAt(site: Site): readonly Seen[] {
+export const objectsAt = (site: Site): readonly Seen[] => seenOnce(site, seenObjects, lookAtObjects);
+
+/** Whoever asks again before anything has changed there is told the same. */
+interface Look<T> {
+  readonly version: number;
+  readonly seen: T;
+}
+
+function seenOnce<T>(site: Site, looks: WeakMap<Store, Look<T>>, look: (site: Site) => T): T {
+  const { store } = site.cluster;
+  const known = looks.get(store);
+  if (known?.version === store.version) return known.seen;
+  const seen = look(site);
+  looks.set(store, { version: store.version, seen });
+  return seen;
+}
+
+type Store = Site["cluster"]["store"];
+const seenObjects = new WeakMap<Store, Look<readonly Seen[]>>();
+const seenAvailable = new WeakMap<Store, Look<ReadonlyMap<string, string>>>();
+
+function lookAtObjects(site: Site): readonly Seen[] {
   return site.objects().flatMap(({ kind, object }): readonly Seen[] => {
     const namespace = textOf(memberAt(object, "metadata", "namespace"));
     const name = textOf(memberAt(object, "metadata", "name")) ?? "";
@@ -148,7 +169,10 @@ function others(map: Json | undefined): JsonObject {
 }
 
 /** What does its work at a site, under the placement whose mark it carries: `placement key` → what it says. */
-export function availableAt(site: Site): ReadonlyMap<string, string> {
+export const availableAt = (site: Site): ReadonlyMap<string, string> =>
+  seenOnce(site, seenAvailable, lookAtWhatIsAvailable);
+
+function lookAtWhatIsAvailable(site: Site): ReadonlyMap<string, string> {
   const refused = new Set(entriesAt(site).flatMap((it) => (it.failure !== null ? [`${it.placement} ${it.key}`] : [])));
   const up = objectsAt(site)
     .filter(({ place, object, isTerminating }) => !isTerminating && (place.kind !== "Deployment" || isHealthy(object)))
