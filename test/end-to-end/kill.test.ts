@@ -233,7 +233,8 @@ await describeKubernetes("a reconcile of real API servers that is killed and run
       }
       if ("KILLS" in process.env) console.info(`SEED=${seed}\n${tableOf(done, all)}`);
       expect(done.length).toBe(kills);
-      expect(done.filter((it) => it.commits > 0).length).toBeGreaterThan(kills / 2);
+      // All but those of the first stretch, and there are two at least.
+      expect(done.filter((it) => it.commits > 0).length).toBeGreaterThanOrEqual(kills / 2);
     },
     240_000 + kills * 60_000,
   );
