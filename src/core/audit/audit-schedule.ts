@@ -1,6 +1,6 @@
-import type { Binding } from "../model/binding.ts";
+import type { Binding, ClusterDecision } from "../model/binding.ts";
 import type { Intent } from "../model/intent.ts";
-import type { ClusterDecision, Ledger, PlacementRecord, PolicySnapshot } from "../model/ledger.ts";
+import type { Ledger, PlacementRecord, PolicySnapshot } from "../model/ledger.ts";
 import type { Placement } from "../model/placement.ts";
 import type { World } from "../model/plan.ts";
 import type { ClusterName } from "../model/value.ts";

@@ -15,7 +15,8 @@ import {
   type PlacementKey,
   type Sequence,
 } from "../model/value.ts";
-import { type Content, contentOf, targetRendering } from "../plan/moves/version.ts";
+import type { Content } from "../plan/moves/context.ts";
+import { contentOf, targetRendering } from "../plan/moves/version.ts";
 import { snapshotOf } from "../render/resource-snapshot.ts";
 import {
   assumedFailure,

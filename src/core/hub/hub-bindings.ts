@@ -1,6 +1,5 @@
-import type { Binding } from "../model/binding.ts";
+import type { Binding, ClusterDecision } from "../model/binding.ts";
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "../model/json.ts";
-import type { ClusterDecision } from "../model/ledger.ts";
 import { kubeFleetPrefix, placementGroup } from "../model/names.ts";
 import { type ClusterName, compareText } from "../model/value.ts";
 import { bindingName } from "../schedule/binding-name.ts";

@@ -1,4 +1,4 @@
-import type { ClusterDecision } from "../model/ledger.ts";
+import type { ClusterDecision } from "../model/binding.ts";
 import type { VersionedId } from "../model/manifest.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
 import type { LabelRequirement, LabelSelector } from "../model/value.ts";

@@ -1,5 +1,4 @@
 import type { Condition } from "./condition.ts";
-import type { ClusterDecision } from "./ledger.ts";
 import type { ObjectId, VersionedId } from "./manifest.ts";
 import type { ApplyStrategy } from "./placement.ts";
 import type { ClusterName, Commit, Digest, Instant, Labels, PlacementKey, Sequence } from "./value.ts";
@@ -26,6 +25,14 @@ export interface Binding {
   /** What the member said of the current target; null until it said anything. */
   readonly facts: BindingFacts | null;
   readonly conditions: readonly Condition[];
+}
+
+/** Whether the scheduler picked a cluster, and why or why not. No score where nothing was scored. */
+export interface ClusterDecision {
+  readonly cluster: ClusterName;
+  readonly selected: boolean;
+  readonly score: { readonly affinity: number; readonly topology: number } | null;
+  readonly reason: string;
 }
 
 /** What a cluster carries, frozen when rollout admits it (`render/README.md#c-21`, `#c-22`, `#c-28`). */

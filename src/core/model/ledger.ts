@@ -1,4 +1,4 @@
-import type { Binding } from "./binding.ts";
+import type { Binding, ClusterDecision } from "./binding.ts";
 import type { Condition } from "./condition.ts";
 import type { CascadedDeletion, DeletionLedger, ObjectFate } from "./deletion.ts";
 import type { Hold } from "./intent.ts";
@@ -193,14 +193,6 @@ export interface SchedulingVerdict {
   readonly condition: Condition;
   /** Selected clusters first, then up to 20 that were not, with the reason; at most 1000. */
   readonly decisions: readonly ClusterDecision[];
-}
-
-/** Whether the scheduler picked a cluster, and why or why not. No score where nothing was scored. */
-export interface ClusterDecision {
-  readonly cluster: ClusterName;
-  readonly selected: boolean;
-  readonly score: { readonly affinity: number; readonly topology: number } | null;
-  readonly reason: string;
 }
 
 /** One version of what a placement selects: which objects, each with its content and where that stands. */

@@ -7,13 +7,7 @@ import type { ClusterName, Digest, Labels } from "../model/value.ts";
 import { consultedLabels, dependsOnName, overrideKeysOf, selectorKeysOf } from "./applicable-overrides.ts";
 import { overrideManifest } from "./override-manifest.ts";
 import { overrideSnapshotKey } from "./override-snapshot.ts";
-import { contentDigest } from "./resource-snapshot.ts";
-
-export interface RenderSource {
-  readonly id: VersionedId;
-  readonly manifest: Manifest;
-  readonly digest: Digest;
-}
+import { contentDigest, type RenderSource } from "./resource-snapshot.ts";
 
 /** Everything that determines what one cluster carries of one placement. */
 export interface RenderInput {

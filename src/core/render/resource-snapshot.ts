@@ -3,7 +3,6 @@ import type { PlacementRecord, ResourceSnapshot, SnapshotResource } from "../mod
 import { type Manifest, type ObjectKey, objectKey, type SourcedManifest, type VersionedId } from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { BlobId, Commit, Digest } from "../model/value.ts";
-import type { RenderSource } from "./render.ts";
 
 /** The source of the selected objects, and which old snapshots must stay. */
 export interface SnapshotFacts {
@@ -64,6 +63,13 @@ export const contentDigest: (items: readonly { readonly id: VersionedId; readonl
   remembered((items) =>
     digestOf(items.map(({ id, digest }) => [id.group, id.version, id.kind, id.namespace, id.name, digest])),
   );
+
+/** A selected object with its content: what clusters carry of it is rendered from that. */
+export interface RenderSource {
+  readonly id: VersionedId;
+  readonly manifest: Manifest;
+  readonly digest: Digest;
+}
 
 /** The manifests of a snapshot, or the first one that cannot be found. */
 type Restored =

@@ -1,5 +1,5 @@
-import type { Binding } from "../model/binding.ts";
-import type { ClusterDecision, PlacementRecord } from "../model/ledger.ts";
+import type { Binding, ClusterDecision } from "../model/binding.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { instantText, oneLine } from "../model/value.ts";
 import type { Assessment } from "../schedule/assessment.ts";

@@ -1,5 +1,5 @@
+import type { ClusterDecision } from "../model/binding.ts";
 import type { MemberCluster } from "../model/fleet.ts";
-import type { ClusterDecision } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { ClusterName } from "../model/value.ts";
 import type { Candidate } from "./framework/cycle.ts";

@@ -1,4 +1,4 @@
-import type { ClusterDecision } from "../model/ledger.ts";
+import type { ClusterDecision } from "../model/binding.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 import { refusedDecision, surplusDecision } from "./decision.ts";
 import type { Cycle } from "./framework/cycle.ts";

@@ -1,4 +1,4 @@
-import type { ClusterDecision } from "../model/ledger.ts";
+import type { ClusterDecision } from "../model/binding.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
 import { fitDecision, namedDecision, refusedDecision } from "./decision.ts";

@@ -1,6 +1,7 @@
 import { known } from "../model/assert.ts";
+import type { ClusterDecision } from "../model/binding.ts";
 import { type Condition, settleConditions, type Verdict } from "../model/condition.ts";
-import type { ClusterDecision, PolicySnapshot } from "../model/ledger.ts";
+import type { PolicySnapshot } from "../model/ledger.ts";
 import type { Instant } from "../model/value.ts";
 import type { Schedule } from "./schedule.ts";
 

@@ -1,5 +1,5 @@
-import type { Binding } from "../model/binding.ts";
-import type { ClusterDecision, PolicySnapshot } from "../model/ledger.ts";
+import type { Binding, ClusterDecision } from "../model/binding.ts";
+import type { PolicySnapshot } from "../model/ledger.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { compareText, type Instant } from "../model/value.ts";
 import { explainUnselected, maxExplained } from "./explain.ts";

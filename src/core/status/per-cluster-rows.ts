@@ -1,7 +1,7 @@
-import type { Binding, BindingFacts, ContestedObject, ObjectFailure } from "../model/binding.ts";
+import type { Binding, BindingFacts, ClusterDecision, ContestedObject, ObjectFailure } from "../model/binding.ts";
 import type { Condition } from "../model/condition.ts";
 import type { Json, JsonObject } from "../model/json.ts";
-import type { ClusterDecision, PlacementRecord } from "../model/ledger.ts";
+import type { PlacementRecord } from "../model/ledger.ts";
 import type { ObjectId, VersionedId } from "../model/manifest.ts";
 import { exactInstantText, type Instant } from "../model/value.ts";
 import { rowConditions } from "./expected-conditions.ts";

@@ -1,5 +1,5 @@
-import type { Binding } from "../model/binding.ts";
-import type { ClusterDecision, PlacementRecord, PolicySnapshot, SchedulingVerdict } from "../model/ledger.ts";
+import type { Binding, ClusterDecision } from "../model/binding.ts";
+import type { PlacementRecord, PolicySnapshot, SchedulingVerdict } from "../model/ledger.ts";
 import type { ClusterName } from "../model/value.ts";
 
 /** A cluster that the scheduler picked, and its binding under the current policy; null while there is none. */

@@ -1,9 +1,15 @@
-import type { Binding, BindingFacts, ContestedObject, HandOver, Target } from "../../../src/core/model/binding.ts";
+import type {
+  Binding,
+  BindingFacts,
+  ClusterDecision,
+  ContestedObject,
+  HandOver,
+  Target,
+} from "../../../src/core/model/binding.ts";
 import type { ConfirmationRecord, DeletionLedger } from "../../../src/core/model/deletion.ts";
 import type { DeletionBounds } from "../../../src/core/model/fleet.ts";
 import type { Hold } from "../../../src/core/model/intent.ts";
 import type {
-  ClusterDecision,
   ClusterRecord,
   FormerNames,
   Ledger,

@@ -1,8 +1,14 @@
-import type { Binding, BindingFacts, ObjectFailure, Removal, Target } from "../../../src/core/model/binding.ts";
+import type {
+  Binding,
+  BindingFacts,
+  ClusterDecision,
+  ObjectFailure,
+  Removal,
+  Target,
+} from "../../../src/core/model/binding.ts";
 import { type Condition, settleConditions, type Verdict } from "../../../src/core/model/condition.ts";
 import { digestOf } from "../../../src/core/model/json.ts";
 import type {
-  ClusterDecision,
   ContactFailure,
   PlacementRecord,
   PolicySnapshot,

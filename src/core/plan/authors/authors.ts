@@ -13,13 +13,14 @@ import { type Changer, changersOf, documentsChangedIn, dormantChangers } from ".
 import {
   type BindingSubject,
   type ClusterContent,
+  type ClusterUpdate,
   carriedBy,
   plannedBy,
   planWithContent,
   wantedBy,
 } from "./cluster-content.ts";
 import { dormantInputs } from "./dormant-inputs.ts";
-import { type ClusterUpdate, type Inputs, inputsOf, updateDigest } from "./inputs.ts";
+import { type Inputs, inputsOf, updateDigest } from "./inputs.ts";
 
 /** Nobody that anybody knows of. */
 export const noAuthors: Authors = { principals: [], unknown: 0 };

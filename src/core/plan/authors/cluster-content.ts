@@ -4,8 +4,8 @@ import { digestOf, type Json } from "../../model/json.ts";
 import type { Ledger, PlacementRecord, SnapshotResource } from "../../model/ledger.ts";
 import { memberNameLabel } from "../../model/names.ts";
 import type { OverrideRule, OverrideSnapshot } from "../../model/override.ts";
-import type { RunPlan } from "../../model/update-run.ts";
-import type { Labels } from "../../model/value.ts";
+import type { RunPlan, RunRecord } from "../../model/update-run.ts";
+import type { ClusterName, Labels } from "../../model/value.ts";
 import { labelsLookedAt, matchesRule, overridesOf, overridesOn } from "../../render/applicable-overrides.ts";
 import { latestOf, nextOverrideSnapshots, overrideSnapshotKey } from "../../render/override-snapshot.ts";
 import { snapshotOf } from "../../render/resource-snapshot.ts";
@@ -27,6 +27,18 @@ export interface BindingSubject {
   readonly binding: Pick<Binding, "cluster" | "target">;
   readonly intent: Intent;
   readonly overrides: readonly OverrideSnapshot[];
+}
+
+/** The change of some clusters: what they carry, and what they are to carry. Null: nothing. */
+export interface ClusterUpdate {
+  /** Of one of the clusters. */
+  readonly subject: BindingSubject;
+  /** All that go the same way. */
+  readonly clusters: ReadonlySet<ClusterName>;
+  readonly carried: ClusterContent | null;
+  readonly wanted: ClusterContent | null;
+  /** The run that brings it, if its gate asks: then the run and its strategy are read as well. */
+  readonly run: RunRecord | null;
 }
 
 type Carried = Pick<Target, "resourceIndex" | "clusterOverrides" | "resourceOverrides" | "labels">;

@@ -5,7 +5,7 @@ import type { Placement } from "../../model/placement.ts";
 import type { Labels } from "../../model/value.ts";
 import { labelsLookedAt, overridesOf } from "../../render/applicable-overrides.ts";
 import { selectResources } from "../../render/select.ts";
-import type { ClusterUpdate } from "./inputs.ts";
+import type { ClusterUpdate } from "./cluster-content.ts";
 
 /**
  * All that a decision could have met since the one in force: what is carried, what is wanted, and what came and went in

@@ -10,8 +10,7 @@ import type { Intent } from "../../model/intent.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import type { Placement } from "../../model/placement.ts";
 import { selectResources } from "../../render/select.ts";
-import { actingRules, type ClusterContent, ruleDigest } from "./cluster-content.ts";
-import type { ClusterUpdate } from "./inputs.ts";
+import { actingRules, type ClusterContent, type ClusterUpdate, ruleDigest } from "./cluster-content.ts";
 import { isUnder } from "./read-roots.ts";
 
 /**

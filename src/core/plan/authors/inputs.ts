@@ -12,8 +12,8 @@ import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { resourcePrefix } from "../../model/names.ts";
 import type { PlacementSpec } from "../../model/placement.ts";
 import type { RunRecord } from "../../model/update-run.ts";
-import { type BlobId, type ClusterName, compareText, type Labels, selectorKeys } from "../../model/value.ts";
-import { actingRules, type BindingSubject, type ClusterContent, ruleDigest } from "./cluster-content.ts";
+import { type BlobId, compareText, type Labels, selectorKeys } from "../../model/value.ts";
+import { actingRules, type ClusterContent, type ClusterUpdate, ruleDigest } from "./cluster-content.ts";
 import { type DecisionScope, decisionScope, overrideSnapshotOf } from "./decision-scope.ts";
 import { isUnder, passingRoots, type Roots, rootsAmong, rootsSince } from "./read-roots.ts";
 
@@ -34,18 +34,6 @@ export interface Inputs {
   readonly roots: readonly Roots[];
   /** What stands there now, by path. */
   readonly files: ReadonlyMap<string, BlobId>;
-}
-
-/** The change of some clusters: what they carry, and what they are to carry. Null: nothing. */
-export interface ClusterUpdate {
-  /** Of one of the clusters. */
-  readonly subject: BindingSubject;
-  /** All that go the same way. */
-  readonly clusters: ReadonlySet<ClusterName>;
-  readonly carried: ClusterContent | null;
-  readonly wanted: ClusterContent | null;
-  /** The run that brings it, if its gate asks: then the run and its strategy are read as well. */
-  readonly run: RunRecord | null;
 }
 
 /** Documents that commits changed: as they were before one of them, and as one of them left them. */

@@ -8,9 +8,8 @@ import { snapshotOf } from "../../render/resource-snapshot.ts";
 import { acceptsForge } from "../../trust/rules.ts";
 import { baselineOf, isMovedBy, rolledOutOn } from "./baseline.ts";
 import { isOriginUnknown } from "./changers.ts";
-import { type BindingSubject, plannedBy, planWithContent, wantedBy } from "./cluster-content.ts";
+import { type BindingSubject, type ClusterUpdate, plannedBy, planWithContent, wantedBy } from "./cluster-content.ts";
 import { dormantInputs } from "./dormant-inputs.ts";
-import type { ClusterUpdate } from "./inputs.ts";
 
 /**
  * How far a decision looks back besides the commit that was accepted last: everything that the head has beyond one of

@@ -1,15 +1,14 @@
 import { digestOf } from "../../model/json.ts";
 import type { Ledger } from "../../model/ledger.ts";
-import type { ObjectId, ObjectKey } from "../../model/manifest.ts";
+import type { Manifest, ObjectId, ObjectKey } from "../../model/manifest.ts";
 import type { OverrideSnapshot } from "../../model/override.ts";
 import type { World } from "../../model/plan.ts";
 import type { Denial, TrustRecord } from "../../model/trust.ts";
-import type { ClusterName, PlacementKey, Sequence } from "../../model/value.ts";
+import type { ClusterName, Digest, PlacementKey, Sequence } from "../../model/value.ts";
 import type { Rendering } from "../../render/render.ts";
 import type { Candidate } from "../../schedule/framework/cycle.ts";
 import type { ConditionsOf } from "../../status/conditions-at.ts";
 import type { FleetView, Reached } from "../facts/members.ts";
-import type { Content } from "./version.ts";
 
 /** What all placements of one plan share. */
 export interface PlanContext {
@@ -37,6 +36,9 @@ export interface PlanContext {
   readonly conditionsOf: ConditionsOf;
   readonly wants: Wants;
 }
+
+/** Manifests by digest: this commit's and those of earlier ones that are still in force. */
+export type Content = (digest: Digest) => Manifest | null;
 
 /** What placements want on clusters, by their targets and their next versions: the same throughout a pass. */
 export interface Wants {

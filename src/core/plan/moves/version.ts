@@ -12,9 +12,9 @@ import type { RenderedManifest, World } from "../../model/plan.ts";
 import type { ClusterName, Digest, Labels, PlacementKey } from "../../model/value.ts";
 import { consultedLabels, dependsOnName, overridesOf, overridesOn } from "../../render/applicable-overrides.ts";
 import { overrideSnapshotKey } from "../../render/override-snapshot.ts";
-import { type Rendering, type RenderSource, render } from "../../render/render.ts";
-import { keysOf, restoreResources, snapshotOf } from "../../render/resource-snapshot.ts";
-import type { PlanContext } from "./context.ts";
+import { type Rendering, render } from "../../render/render.ts";
+import { keysOf, type RenderSource, restoreResources, snapshotOf } from "../../render/resource-snapshot.ts";
+import type { Content, PlanContext } from "./context.ts";
 
 /** What a cluster is to carry by the latest commit: everything of a {@link Target} but when it is admitted. */
 export interface Version {
@@ -37,9 +37,6 @@ interface VersionSources {
   readonly scopes: ScopeTable;
   readonly content: Content;
 }
-
-/** Manifests by digest: this commit's and those of earlier ones that are still in force. */
-export type Content = (digest: Digest) => Manifest | null;
 
 /**
  * Gives, for any cluster, the version that it should carry; null while the snapshot's content cannot be had.

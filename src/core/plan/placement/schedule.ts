@@ -1,7 +1,7 @@
-import type { Binding } from "../../model/binding.ts";
+import type { Binding, ClusterDecision } from "../../model/binding.ts";
 import { revised, sameList, sameMap } from "../../model/identity.ts";
 import { type Json, sameJson } from "../../model/json.ts";
-import type { ClusterDecision, Ledger, PlacementRecord } from "../../model/ledger.ts";
+import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Reason } from "../../model/plan.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";

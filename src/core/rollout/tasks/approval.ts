@@ -3,19 +3,11 @@ import { transition, trueCondition, trueConditionIn } from "../../ledger/codec/c
 import { notesOf, requestNotes, requestOf } from "../../ledger/codec/requests.ts";
 import { digestOf } from "../../model/json.ts";
 import { approvalRequestName, type Gate, type TaskSide } from "../../model/stage-task.ts";
-import { type Approval, type Authors, approversText, type GateAnswer, type Request } from "../../model/trust.ts";
-import type { PlannedStage, RunPlan, RunRecord } from "../../model/update-run.ts";
-import {
-  type BlobId,
-  type Digest,
-  type DurationMs,
-  earliest,
-  type Instant,
-  instantText,
-  later,
-} from "../../model/value.ts";
+import { type Approval, approversText, type GateAnswer, type Request } from "../../model/trust.ts";
+import type { RunPlan, RunRecord } from "../../model/update-run.ts";
+import { type BlobId, type Digest, earliest, type Instant, instantText, later } from "../../model/value.ts";
 import { error } from "../../yaml/problems.ts";
-import type { StageTaskResult, TaskContext, TaskType } from "./task-type.ts";
+import type { ApprovalEvent, RequestRules, StageTaskResult, TaskContext, TaskType } from "./task-type.ts";
 
 /** Waits until people approve the stage (`trust/README.md#the-request`). */
 export const approval: TaskType<"Approval"> = {
@@ -103,13 +95,6 @@ const requested = "ApprovalRequestCreated";
 const approved = "ApprovalRequestApproved";
 const created = "StageTaskApprovalRequest";
 
-/** Of a forecast: an approval is requested, or given. */
-export interface ApprovalEvent {
-  readonly kind: "approvalNeeded" | "approved";
-  readonly stage: string;
-  readonly when: TaskSide;
-}
-
 export const approvalEventText = ({ kind, stage, when }: ApprovalEvent): string =>
   `stage ${stage} ${kind === "approved" ? "is approved" : "needs an approval"} ${when === "before" ? "to begin" : "to end"}`;
 
@@ -118,26 +103,6 @@ const forecastApproval = (since: Instant): Approval => ({
   at: since,
   by: [{ principal: "the forecast", path: "approvals/forecast.yaml", blob: "" as BlobId, commit: null, proofs: [] }],
 });
-
-/** What a run asks people, and what they answer. */
-export interface ApprovalInputs {
-  /** The rules under which an approval of a stage is requested now. */
-  readonly requestRulesOf: (stage: PlannedStage, when: TaskSide) => RequestRules;
-  /** 32 hexadecimal digits for a request of this run: different for every stage and pass. */
-  readonly nonceFor: (stage: PlannedStage, when: TaskSide) => string;
-  /** The answer to a request that was made in an earlier pass. */
-  readonly answerTo: (stage: PlannedStage, when: TaskSide, gate: Gate) => GateAnswer;
-}
-
-/** The rules under which an approval is requested. */
-export interface RequestRules {
-  /** Of all rules that have to be met; null without a trust file. */
-  readonly rules: Digest | null;
-  /** How long a request may stay open before a new one replaces it; null: for ever. */
-  readonly maxAge: DurationMs | null;
-  /** Who changed what would be approved. Looked up once, when the request is made. */
-  readonly authors: () => Authors;
-}
 
 /**
  * Requests the approval, and takes in the answer.

@@ -1,11 +1,10 @@
 import type { Task as WrittenTask } from "#schemas/cluster-staged-update-strategy";
 import type { Field, Members } from "../../ledger/codec/codec.ts";
-import type { ClockTrust, TaskKind, TaskOf, TaskRecords, TaskSide, TaskWaitOf } from "../../model/stage-task.ts";
+import type { ClockTrust, Gate, TaskKind, TaskOf, TaskRecords, TaskSide, TaskWaitOf } from "../../model/stage-task.ts";
+import type { Authors, GateAnswer } from "../../model/trust.ts";
 import type { PlannedStage, RunPlan, RunRecord, StageProgress } from "../../model/update-run.ts";
-import type { DurationMs, Instant, RunKey } from "../../model/value.ts";
+import type { Digest, DurationMs, Instant, RunKey } from "../../model/value.ts";
 import type { FieldProblems, JsonPath } from "../../yaml/problems.ts";
-import type { ApprovalEvent, ApprovalInputs } from "./approval.ts";
-import type { TimedWaitEvent } from "./timed-wait.ts";
 
 /** A type of task that stages can have: one file has all that is known about it, and `tasks.ts` has the table. */
 export interface TaskType<Kind extends TaskKind> {
@@ -72,6 +71,26 @@ interface TaskPlace {
   readonly when: TaskSide;
 }
 
+/** What a run asks people, and what they answer. */
+interface ApprovalInputs {
+  /** The rules under which an approval of a stage is requested now. */
+  readonly requestRulesOf: (stage: PlannedStage, when: TaskSide) => RequestRules;
+  /** 32 hexadecimal digits for a request of this run: different for every stage and pass. */
+  readonly nonceFor: (stage: PlannedStage, when: TaskSide) => string;
+  /** The answer to a request that was made in an earlier pass. */
+  readonly answerTo: (stage: PlannedStage, when: TaskSide, gate: Gate) => GateAnswer;
+}
+
+/** The rules under which an approval is requested. */
+export interface RequestRules {
+  /** Of all rules that have to be met; null without a trust file. */
+  readonly rules: Digest | null;
+  /** How long a request may stay open before a new one replaces it; null: for ever. */
+  readonly maxAge: DurationMs | null;
+  /** Who changed what would be approved. Looked up once, when the request is made. */
+  readonly authors: () => Authors;
+}
+
 /** What tasks look at, besides their stage. */
 export interface TaskInputs extends ApprovalInputs {
   readonly now: Instant;
@@ -134,6 +153,20 @@ export interface StageStates {
 
 /** An event of a forecast that is a task's. */
 export type TaskEvent = ApprovalEvent | TimedWaitEvent;
+
+/** Of a forecast: an approval is requested, or given. */
+export interface ApprovalEvent {
+  readonly kind: "approvalNeeded" | "approved";
+  readonly stage: string;
+  readonly when: TaskSide;
+}
+
+/** Of a forecast: a wait begins. */
+export interface TimedWaitEvent {
+  readonly kind: "timer";
+  readonly stage: string;
+  readonly until: Instant;
+}
 
 /** The moment of an event, and how times are shown: as a length of time after the start of the forecast. */
 export interface EventTimes {

@@ -5,7 +5,7 @@ import type { ClockTrust, TaskOf } from "../../model/stage-task.ts";
 import type { StageProgress } from "../../model/update-run.ts";
 import { type DurationMs, durationOf, type Instant, instantText, later, shortDuration } from "../../model/value.ts";
 import { error, type JsonPath } from "../../yaml/problems.ts";
-import type { EventTimes, RecordedTask, TaskType } from "./task-type.ts";
+import type { EventTimes, RecordedTask, TaskType, TimedWaitEvent } from "./task-type.ts";
 
 /**
  * Waits for some time after the last cluster of a stage has ended, exactly (`rollout/README.md#b-14`, `#b-15`), provided
@@ -89,13 +89,6 @@ const endOf = ({ finishedAt }: Pick<StageProgress, "finishedAt">, { wait }: Task
 function overAt({ task, progress }: RecordedTask<"TimedWait">): Instant | null {
   const over = endOf(progress, task);
   return over === null || progress.endedAt === null || over > progress.endedAt ? null : over;
-}
-
-/** Of a forecast: a wait begins. */
-export interface TimedWaitEvent {
-  readonly kind: "timer";
-  readonly stage: string;
-  readonly until: Instant;
 }
 
 export const timedWaitEventText = ({ stage, until }: TimedWaitEvent, { at: since, offset }: EventTimes): string =>

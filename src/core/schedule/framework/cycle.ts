@@ -1,6 +1,6 @@
-import type { Binding } from "../../model/binding.ts";
+import type { Binding, ClusterDecision } from "../../model/binding.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
-import type { ClusterDecision, ContactFailure } from "../../model/ledger.ts";
+import type { ContactFailure } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { PlacementPolicy } from "../../model/placement.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";

@@ -2,8 +2,8 @@ import type { ClusterTerm, Preference, PreferredTerm, PropertyRequirement } from
 import { type Quantity, quantityOf } from "../../model/quantity.ts";
 import { selects } from "../../model/value.ts";
 import type { Candidate } from "../framework/cycle.ts";
-import { propertyOf, rangeOf, spellingOf, unreadableAt } from "../framework/facts.ts";
 import type { Extensions, Plugin, PluginInput } from "../framework/plugin.ts";
+import { propertyOf, rangeOf, spellingOf, unreadableAt } from "../framework/properties.ts";
 import { explainMismatch, selectorMismatch } from "./affinity-words.ts";
 import { type SorterArithmetic, sorterShare } from "./property-sorter.ts";
 

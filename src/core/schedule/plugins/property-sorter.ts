@@ -1,7 +1,7 @@
 import type { PropertySorter } from "../../model/placement.ts";
 import type { Quantity } from "../../model/quantity.ts";
 import type { Candidate } from "../framework/cycle.ts";
-import { type PropertyRange, propertyOf, rangeOf } from "../framework/facts.ts";
+import { type PropertyRange, propertyOf, rangeOf } from "../framework/properties.ts";
 
 /** How a sorter divides (`schedule/README.md#a-31`). */
 export interface SorterArithmetic {
