@@ -40,6 +40,8 @@ interface MemberOptions {
   readonly deadline: DurationMs | null;
   /** Watches members, and rings when one changes; `heartbeat` is how often their presence is checked. */
   readonly watch?: { readonly ring: () => void; readonly heartbeat: DurationMs };
+  /** A program that says properties of members. */
+  readonly propertyCommand?: string;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -201,12 +203,13 @@ export async function watchHub(hub: HubOptions, ring: () => void, signal: AbortS
 
 const repoOf = async ({ repo }: HubOptions): Promise<string> => repo ?? (await originOf(".")) ?? ".";
 
-const openFleet = ({ kubeconfig, deadline, watch }: MemberOptions): Promise<Fleet> =>
+const openFleet = ({ kubeconfig, deadline, watch, propertyCommand }: MemberOptions): Promise<Fleet> =>
   kubeFleet({
     kubeconfig,
     clock: systemClock,
     ...(deadline === null ? {} : { deadlineMs: deadline }),
     ...(watch === undefined ? {} : { watch: { onChange: watch.ring, heartbeatMs: watch.heartbeat } }),
+    ...(propertyCommand === undefined ? {} : { propertyCommand }),
   });
 
 /** For commands that contact no member. */

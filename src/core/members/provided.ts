@@ -22,7 +22,7 @@ export function providedByMap(configMap: Json): Provided {
   if (text === undefined) return providedBy(plain);
   const parsed = parsedObject(textOf(text) ?? "");
   return parsed === null
-    ? { wrong: `${jsonKey} is no JSON object` }
+    ? { wrong: `it has no JSON object as ${jsonKey}` }
     : providedBy({ ...plain, ...(parsed as JsonObject) });
 }
 
@@ -38,11 +38,12 @@ function providedBy(written: Json): Provided {
   if (entries.length > mostProperties) return { wrong: `it has more than ${mostProperties} properties` };
   const found: [string, string][] = [];
   for (const [name, it] of entries) {
-    if (!isName(name)) return { wrong: `${JSON.stringify(name.slice(0, 60))} is no name of a property` };
+    if (!isName(name)) return { wrong: `it has ${JSON.stringify(name.slice(0, 60))}, which is no name of a property` };
     const value = isObject(it) ? (it["value"] ?? null) : it;
     const text = typeof value === "number" ? String(value) : textOf(value);
-    if (text === null || text === "") return { wrong: `${name} has no value` };
-    if (text.length > longestValue) return { wrong: `the value of ${name} has more than ${longestValue} characters` };
+    if (text === null || text === "") return { wrong: `it has ${name} without a value` };
+    if (text.length > longestValue)
+      return { wrong: `it has more than ${longestValue} characters as the value of ${name}` };
     found.push([name, text]);
   }
   return { properties: new Map(found.sort(([a], [b]) => compareText(a, b))) };

@@ -16,6 +16,7 @@ import { type Collector, collectionDeadlineMs, newCollector } from "./watch/coll
 import { type ConfirmedWrite, recordingClient } from "./watch/confirmed-writes.ts";
 import { Informer, type InformerOptions } from "./watch/informer.ts";
 import { kubeSystem, observeMember } from "./watch/observe.ts";
+import { openPropertyCommand, type PropertyCommands } from "./watch/property-command.ts";
 import { reuseUnchanged } from "./watch/reuse-unchanged.ts";
 
 /** How members are reached, and for how long. */
@@ -42,6 +43,8 @@ export interface KubeFleetOptions {
   readonly streams?: Streams;
   /** Watches members instead of listing them each time: for a daemon. */
   readonly watch?: WatchOptions;
+  /** A program that says properties of members (`members/README.md#providers`). */
+  readonly propertyCommand?: string;
 }
 
 interface WatchOptions {
@@ -85,7 +88,8 @@ export function kubeFleetOver(kubeconfig: Kubeconfig, options: KubeFleetOptions)
   const [listing, acting] = [limiter(membersAtOnce), limiter(objectsAtOnce)];
   const watching = options.watch === undefined ? null : { network, deadlineMs, limiter: listing, ...options.watch };
   const members = new Map<string, Member>();
-  const ways = { network, streams: options.streams ?? httpStreams, clock, deadlineMs };
+  const commands = openPropertyCommand(options.propertyCommand, deadlineMs);
+  const ways = { network, streams: options.streams ?? httpStreams, clock, deadlineMs, commands };
   const memberAt = membership(kubeconfig, members, (name, connection) =>
     openMember({ name, connection }, ways, watching),
   );
@@ -130,11 +134,9 @@ export function kubeFleetOver(kubeconfig: Kubeconfig, options: KubeFleetOptions)
     },
     clockOffsets: () => [...members.values()].flatMap(({ time }) => clockOffsetOf(clock.now(), time()) ?? []),
     async close() {
-      for (const { client, informer } of members.values()) {
-        informer?.close();
-        client.close();
-      }
+      for (const it of members.values()) closeMember(it);
       members.clear();
+      commands?.close();
       kubeconfig.close();
     },
   };
@@ -175,6 +177,7 @@ interface Member {
 /** How a member is reached, and by whose clock. */
 interface MemberWays extends Pick<TimedTransport, "network" | "streams">, Pick<KubeFleetOptions, "clock"> {
   readonly deadlineMs: number;
+  readonly commands: PropertyCommands | null;
 }
 
 function openMember(
@@ -189,9 +192,15 @@ function openMember(
   const collector = newCollector({
     now: () => ways.clock.now(),
     client: () => client.until(ways.network.deadline(soon)),
+    ...(ways.commands === null ? {} : { command: ways.commands.of(name) }),
   });
   const informer = watching === null ? null : new Informer({ client, discovery: known, collector, name }, watching);
   return { connection, client, discovery: known, collector, time, informer, last: null };
+}
+
+function closeMember({ client, informer }: Member): void {
+  informer?.close();
+  client.close();
 }
 
 /** Why a watched member cannot be acted on, or null: watches do not notice a member that fell silent. */

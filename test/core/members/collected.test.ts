@@ -139,10 +139,14 @@ describe("what a provider says", () => {
       },
       "acme.example/quota=40 b=1.5 tier=2",
     ],
-    ["JSON that is none is said", { "properties.json": "[1" }, "wrong: properties.json is no JSON object"],
-    ["a name that is none is said", { "properties.json": '{"a b": "1"}' }, 'wrong: "a b" is no name of a property'],
-    ["a value that is none is said", { "properties.json": '{"a": {}}' }, "wrong: a has no value"],
-    ["too long a value is said", { a: "x".repeat(1025) }, "wrong: the value of a has more than 1024 characters"],
+    ["JSON that is none is said", { "properties.json": "[1" }, "wrong: it has no JSON object as properties.json"],
+    [
+      "a name that is none is said",
+      { "properties.json": '{"a b": "1"}' },
+      'wrong: it has "a b", which is no name of a property',
+    ],
+    ["a value that is none is said", { "properties.json": '{"a": {}}' }, "wrong: it has a without a value"],
+    ["too long a value is said", { a: "x".repeat(1025) }, "wrong: it has more than 1024 characters as the value of a"],
     [
       "too many are said",
       Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`p${at}`, "1"])),

@@ -1,4 +1,6 @@
 // What is found out of a member, how often it is asked, and what becomes of what it refuses.
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/core/model/json.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";
@@ -8,6 +10,7 @@ import { defaultDeadlines, httpNetwork, httpStreams, type Network } from "../../
 import { kubeFleetOver } from "../../../src/shell/kube/fleet.ts";
 import { type Collector, newCollector } from "../../../src/shell/kube/watch/collect.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
+import { temporaryFolder } from "../git/hub.ts";
 import { clock } from "./member-world.ts";
 import { plainConnection } from "./plain-connection.ts";
 
@@ -165,4 +168,58 @@ it("a member that is watched tells of another node with the next heartbeat", asy
   await eventually("the node is noticed", async () => ((await count()) === "2" ? true : null));
   expect(changes).toBeGreaterThan(before);
   await fleet.close();
+});
+
+describe("the operator's command", () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeAll(() => {
+    folder = temporaryFolder();
+  });
+  afterAll(() => folder.remove());
+
+  /** What is provided, and what is missing, with a program of these lines. */
+  async function withProgram(lines: string, programMs = 10_000) {
+    const program = join(folder.path, "program");
+    writeFileSync(program, `#!/bin/sh\n${lines}\n`);
+    chmodSync(program, 0o755);
+    const only = connection();
+    const options = { clock, network, propertyCommand: program, deadlineMs: programMs };
+    const fleet = kubeFleetOver({ connection: async () => only, close: () => {} }, options);
+    try {
+      const seen = await fleet.observe({ name: "one" as ClusterName, context: "east" });
+      if (seen.kind !== "reached" || seen.collected === undefined) throw new Error("it was not reached");
+      return { provided: Object.fromEntries(seen.collected.provided), missing: seen.collected.missing };
+    } finally {
+      await fleet.close();
+    }
+  }
+
+  it("is told which member it is and what was collected, and says more", async () => {
+    const seen = join(folder.path, "seen");
+    const { provided, missing } = await withProgram(`cat > ${seen}; echo '{"properties": {"acme.example/quota": 40}}'`);
+    expect([provided, missing]).toEqual([{ "acme.example/quota": "40" }, []]);
+    const told = JSON.parse(readFileSync(seen, "utf8"));
+    expect([told.context, told.properties["kubernetes-fleet.io/node-count"]]).toEqual(["east", "1"]);
+  });
+
+  it("says what the ConfigMap does not say", async () => {
+    member().create("test", { apiVersion: "v1", kind: "Namespace", metadata: { name: "flotilla-system" } });
+    const metadata = { name: "flotilla-properties", namespace: "flotilla-system" };
+    member().create("test", { apiVersion: "v1", kind: "ConfigMap", metadata, data: { tier: "2" } });
+    const { provided } = await withProgram(`echo '{"properties": {"tier": "9", "zone": "1"}}'`);
+    expect(provided).toEqual({ tier: "2", zone: "1" });
+  });
+
+  const failures: readonly (readonly [name: string, lines: string, message: string, programMs: number])[] = [
+    ["that fails", "echo s3cr3t; exit 3", "it ended with exit code 3", 10_000],
+    ["that prints no JSON", "echo s3cr3t", "it gave no JSON object with properties", 10_000],
+    ["that hangs, with a child", "sleep 60 & sleep 60", "it gave no response within 1 s", 1_000],
+  ];
+  it.each(failures)("%s costs what it would have said, and its output is not told", async (_, lines, message, ms) => {
+    const { provided, missing } = await withProgram(lines, ms);
+    expect([provided, missing]).toEqual([
+      {},
+      [{ source: "providers", code: "CollectionFailed", message: `the property command is of no use: ${message}` }],
+    ]);
+  });
 });

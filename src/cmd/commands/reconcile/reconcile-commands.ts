@@ -53,6 +53,7 @@ export function addReconciling(program: Command, terminal: Terminal, finish: Fin
     .addOption(periodOption("--poll <duration>", "with --watch: how often to check the branches", "5s"))
     .addOption(periodOption("--resync <duration>", "with --watch: how often to check the members", "60s"))
     .addOption(periodOption("--deadline <duration>", "how long one member may take to answer", "30s"))
+    .option("--property-command <program>", "says properties of each member: JSON in, JSON out")
     .option("--accept-rewrite <old..new>", "accept one rewritten history of the source branch")
     .addHelpText("after", durationHelp)
     .action(async (options) =>

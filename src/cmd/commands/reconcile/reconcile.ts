@@ -37,6 +37,7 @@ export interface ReconcileOptions extends HubOptions {
   readonly poll: DurationMs;
   readonly resync: DurationMs;
   readonly deadline: DurationMs;
+  readonly propertyCommand?: string;
   readonly acceptRewrite?: string;
   readonly trustAnchor: Digest | null;
   readonly forge: string | null;
@@ -68,7 +69,9 @@ export async function reconcile(options: ReconcileOptions, terminal: Terminal): 
   const wakeSignal = newWakeSignal();
   const watch = { ring: wakeSignal.wake, heartbeat: options.resync };
   const isWatching = options.watch || options.wait !== undefined;
-  const fleet = { kubeconfig: options.kubeconfig, deadline: options.deadline, ...(isWatching ? { watch } : {}) };
+  const { kubeconfig, deadline, propertyCommand } = options;
+  const asked = { kubeconfig, deadline, ...(propertyCommand === undefined ? {} : { propertyCommand }) };
+  const fleet = isWatching ? { ...asked, watch } : asked;
   const hub = key === null ? options : { ...options, sign: key.sign };
   const ports = await openPorts(hub, fleet, terminal.environment);
   const stop = new AbortController();

@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
 import path from "node:path";
 import { canonicalJson } from "../../../core/model/json.ts";
-import { killGroup, startGroup } from "../../host/system.ts";
 import { type Limiter, limiter } from "./concurrency.ts";
 import {
   credentialFailure,
@@ -11,6 +10,7 @@ import {
   execInfo,
   readExecCredential,
 } from "./exec-credential.ts";
+import { runProgram } from "./run-program.ts";
 
 export interface RunnerOptions {
   /** Milliseconds since 1970. */
@@ -35,9 +35,6 @@ export interface ExecRunner {
 /** Concurrent processes. Plugins that failed last time have a few slots of their own: they may hang again. */
 const maxConcurrent = 12;
 const maxConcurrentSuspects = 4;
-
-/** A token and a chain of certificates are far smaller. */
-const maxOutputBytes = 1 << 20;
 
 const maxCachedAnswers = 10_000;
 
@@ -108,53 +105,15 @@ function inSlotUntil(slots: Limiter, call: PluginCall, deadlineMs: number, closi
   });
 }
 
-/** Runs a plugin once and gives its output. Its stderr may contain secrets and is not read. */
-function runPlugin({ plugin, info }: PluginCall, deadlineMs: number, closing: AbortSignal): Promise<string> {
-  const name = path.basename(plugin.command).slice(0, 60);
-  return new Promise((resolve, reject) => {
-    const env = { ...process.env, ...plugin.env, KUBERNETES_EXEC_INFO: info };
-    const child = started(plugin, env);
-    const end = (): void => {
-      clearTimeout(timer);
-      closing.removeEventListener("abort", closed);
-    };
-    const kill = (why: string): void => {
-      end();
-      killGroup(child);
-      // Children in a session of their own may hold them open.
-      child.stdout.destroy();
-      child.stderr.destroy();
-      reject(credentialFailure(`its plugin ${name} ${why}`));
-    };
-    const closed = (): void => kill("was stopped");
-    const timer = setTimeout(() => kill(`gave no response within ${inSeconds(deadlineMs)}`), deadlineMs);
-    closing.addEventListener("abort", closed);
-    const chunks: Buffer[] = [];
-    let size = 0;
-    child.stdout.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxOutputBytes) kill(`printed more than ${maxOutputBytes} bytes`);
-      else chunks.push(chunk);
-    });
-    child.stderr.resume();
-    child.stdin.end();
-    child.once("error", (error: NodeJS.ErrnoException) => kill(`cannot be run (${error.code ?? "unknown"})`));
-    child.once("close", (code, signal) => {
-      end();
-      if (code === 0) resolve(Buffer.concat(chunks).toString("utf8"));
-      else reject(credentialFailure(`its plugin ${name} ended with ${code === null ? signal : `exit code ${code}`}`));
-    });
-    if (closing.aborted) closed();
-  });
-}
-
-function started({ command, args }: ExecPlugin, env: NodeJS.ProcessEnv): ReturnType<typeof startGroup> {
-  try {
-    return startGroup(command, args, { env });
-  } catch {
-    // Such as a NUL in an argument, which the error message would quote.
-    throw credentialFailure("its plugin cannot be run with these arguments and this environment");
-  }
+/** Runs a plugin once and gives its output. */
+async function runPlugin({ plugin, info }: PluginCall, deadlineMs: number, closing: AbortSignal): Promise<string> {
+  const { command: program, args } = plugin;
+  const env = { ...process.env, ...plugin.env, KUBERNETES_EXEC_INFO: info };
+  const end = await runProgram({ program, args, env, input: "" }, deadlineMs, closing);
+  if (end.kind === "printed") return end.text;
+  const name = path.basename(program).slice(0, 60);
+  // What cannot be run may be called by what must not be shown.
+  throw credentialFailure(`its plugin ${end.why.startsWith("cannot be run with") ? "" : `${name} `}${end.why}`);
 }
 
 const inSeconds = (ms: number): string => `${Math.ceil(ms / 1000)} s`;

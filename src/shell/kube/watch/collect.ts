@@ -8,13 +8,20 @@ import {
   reducedNode,
 } from "../../../core/members/nodes.ts";
 import { reducedPod, requestedBy, requestingPods } from "../../../core/members/pods.ts";
-import { propertiesMap, providedByMap } from "../../../core/members/provided.ts";
+import { propertiesMap, providedByMap, providedByText } from "../../../core/members/provided.ts";
 import { sameMap } from "../../../core/model/identity.ts";
 import { listAt, memberAt, textOf } from "../../../core/model/json.ts";
 import { systemNamespace } from "../../../core/model/names.ts";
-import { type Collected, type FactSource, type MissingFacts, noProperties } from "../../../core/model/observation.ts";
+import {
+  type Collected,
+  type FactSource,
+  type MemberProperties,
+  type MissingFacts,
+  noProperties,
+} from "../../../core/model/observation.ts";
 import { type ApiFailure, type Client, metadataListOnly } from "../client/client.ts";
 import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
+import type { ProgramEnd } from "../client/run-program.ts";
 
 /** Finds out what a member is, now and then: its nodes and pods change slowly, and cost much to list. */
 export interface Collector {
@@ -29,7 +36,12 @@ interface CollectorOptions {
   readonly now: () => number;
   /** A client whose requests end at the collection's own deadline. */
   readonly client: () => Client;
+  /** The operator's command, which is told what was collected; absent: there is none. */
+  readonly command?: PropertyCommand;
 }
+
+/** Gives what an operator's program says of a member, of which these properties are known. */
+export type PropertyCommand = (known: MemberProperties) => Promise<ProgramEnd>;
 
 /** How long what was found out holds; after a failure, or where pods are older than the nodes, the shorter one. */
 const holdsMs = 5 * 60_000;
@@ -43,7 +55,7 @@ const mostPods = 200_000;
 const mostNodes = 20_000;
 
 /** Opens the collector of one member. It remembers what was found out, so that it decides nothing but what is asked. */
-export function newCollector({ now, client }: CollectorOptions): Collector {
+export function newCollector({ now, client, command }: CollectorOptions): Collector {
   let last: Collected | null = null;
   let due = 0;
   let pods: { readonly read: PodsRead; readonly at: number } | null = null;
@@ -60,7 +72,8 @@ export function newCollector({ now, client }: CollectorOptions): Collector {
     ]);
     if (isPodTime) pods = { read: requested, at };
     nodes = found;
-    const next = collectedOf(found, requested, provided);
+    const own = collectedOf(found, requested, provided);
+    const next = command === undefined ? own : withCommand(own, await command(own.properties));
     due = at + (next.missing.length > 0 || !isPodTime ? shortMs : holdsMs);
     last = last !== null && isSame(last, next) ? last : next;
     return last;
@@ -112,6 +125,14 @@ function collectedOf(
     labels: nodes === null ? noProperties : nodeLabels(nodes),
     missing: [...noNodes, ...noPods, ...noProvided],
   };
+}
+
+/** What the operator's command says counts where the ConfigMap says nothing. */
+function withCommand(own: Collected, end: ProgramEnd): Collected {
+  const said = end.kind === "failed" ? { wrong: end.why } : providedByText(end.text);
+  if ("properties" in said) return { ...own, provided: new Map([...said.properties, ...own.provided]) };
+  const message = `the property command is of no use: it ${said.wrong.replace(/^it /, "")}`;
+  return { ...own, missing: [...own.missing, { source: "providers", code: "CollectionFailed", message }] };
 }
 
 async function nodesOf(client: Client): Promise<NodesRead> {
