@@ -723,6 +723,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/decide/decide.test.ts"],
   },
   {
+    breaks: "does not look again at what waits for its turn to be handed over",
+    file: "src/core/plan/guard/losses.ts",
+    find: "isSharing || !isSeenBefore(it, context)",
+    replace: "!isSeenBefore(it, context)",
+    caughtBy: ["test/core/plan/guard/lost-hand-overs.test.ts"],
+  },
+  {
+    breaks: "lets what a placement takes away once its quarantine ends go uncounted",
+    file: "src/core/plan/moves/context.ts",
+    find: "isNewCommit || world.ledger.quarantines.has(placement);",
+    replace: "isNewCommit && world.ledger.placements.has(placement);",
+    caughtBy: ["test/core/plan/guard/lost-hand-overs.test.ts"],
+  },
+  {
     breaks: "leaves what was handed over with whom had it",
     file: "src/shell/kube/apply/act.ts",
     find: "return withoutHandedOver(changes, writes, claimed.inventory);",

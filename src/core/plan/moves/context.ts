@@ -76,6 +76,13 @@ export interface Consent {
   readonly closed: Denial | null;
 }
 
+/**
+ * Whether nothing of what a placement's moves take away was counted under this commit: nothing was decided about it, since the
+ * commit is new or since it was in quarantine until now (`plan/README.md#d-3`, `#d-10`).
+ */
+export const isUncounted = (placement: PlacementKey, { isNewCommit, world }: PlanContext): boolean =>
+  isNewCommit || world.ledger.quarantines.has(placement);
+
 /** A uid for something the ledger knows for the first time: the same world gives the same one. */
 export const uidOf = (ledger: Ledger, kind: string, name: string): string => {
   const hex = digestOf([ledger.fleet, kind, name, nextSequence(ledger)]);

@@ -10,7 +10,7 @@ import { decideRollout, type RolloutDecision, type RolloutState } from "../../ro
 import { firstNames } from "../../status/run-words.ts";
 import { guardMoves } from "../guard/protection.ts";
 import { relabelled } from "../moves/begin.ts";
-import type { FailedRendering, PlanContext } from "../moves/context.ts";
+import { type FailedRendering, isUncounted, type PlanContext } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
 import { begin, type PlacementProgress } from "../moves/progress.ts";
 import { readinessIn } from "../moves/readiness.ts";
@@ -158,11 +158,11 @@ function targetOf(version: Version, digest: Target["digest"], { sequence, world 
  * delete in small bites what would not have passed as a whole (`plan/README.md#d-3`). Counted anew with every commit,
  * and when a cluster is picked again or keeps what it was to lose.
  */
-function isCountedNow({ record, binding, to }: Move, { ledger, isNewCommit }: PlanContext): boolean {
-  const was = ledger.placements.get(record.key)?.bindings.get(binding.cluster);
+function isCountedNow({ record, binding, to }: Move, context: PlanContext): boolean {
+  const was = context.ledger.placements.get(record.key)?.bindings.get(binding.cluster);
   // A removal that is called off brings back what was gone already: whatever of it goes again has not been counted.
   const isBack = was !== undefined && was.removal !== null && binding.removal === null;
-  return isNewCommit || isBack || (was?.state === "Unscheduled") !== (to === null);
+  return isUncounted(record.key, context) || isBack || (was?.state === "Unscheduled") !== (to === null);
 }
 
 const stateOf = ({ spec }: PlacementRecord, bindings: readonly RolloutBinding[]): RolloutState => ({

@@ -18,7 +18,7 @@ import { hasWorkLeft, initialized as withPlan } from "../../rollout/run-progress
 import { type RunStep, stepRun } from "../../rollout/run-step.ts";
 import { settledRun } from "../../status/run-conditions.ts";
 import { guardMoves } from "../guard/protection.ts";
-import type { PlanContext } from "../moves/context.ts";
+import { isUncounted, type PlanContext } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
 import { begin, type PlacementProgress } from "../moves/progress.ts";
 import { blockedBecause, runConsents } from "./run-consent.ts";
@@ -192,7 +192,7 @@ function admitted(
   context: PlanContext,
 ): PlacementProgress {
   const wanted = isRunning(run) ? [...moves.values()].filter((it) => !isOver(run, it)) : [];
-  const isNew = context.isNewCommit || context.ledger.runs.get(run.key)?.plan == null;
+  const isNew = isUncounted(run.spec.placement, context) || context.ledger.runs.get(run.key)?.plan == null;
   const begins = [...start, ...remove].flatMap((it) => moves.get(it) ?? []);
   const renamed = new Set(start.filter((it) => !moves.has(it)));
   const bindings = revisedMap(before.record.bindings, (it) => (renamed.has(it.cluster) ? renamedBy(run, it) : it));

@@ -1,9 +1,11 @@
 // What is handed over to somebody who is to lose it as well is a deletion of the commit that takes it from both (D 3, D 9).
 import { expect, test } from "vitest";
+import { decide } from "../../../../src/core/decide/decide.ts";
 import type { HeldDeletion } from "../../../../src/core/model/deletion.ts";
 import { objectKey } from "../../../../src/core/model/manifest.ts";
 import { minutes, type PlacementKey } from "../../../../src/core/model/value.ts";
 import { clusterOf, objectOf, placementOf, policyOf } from "../../../intent.ts";
+import { planWithDefect } from "../../../simulation/planted-defect.ts";
 import { World, write } from "../../../world.ts";
 
 const settings = Array.from({ length: 3 }, (_, at) => objectOf("ConfigMap", `shop/settings-${at}`, "one"));
@@ -101,6 +103,28 @@ test("what waits for its turn is counted as soon as whoever was to take it is to
   const waiting = world.head.deletions.held.flatMap(named);
   expect(waiting.filter((it) => it.includes("shop"))).toEqual(["m1", "m2", "m3"].map((it) => `4 of shop on ${it}`));
   world.isBlind = false;
+  settle(world);
+  expect(["m1", "m2", "m3"].map((it) => isThere(world, it))).toEqual([true, true, true]);
+});
+
+test("what waits for its turn is counted as soon as its next owner does not want it, also where no commit says so", () => {
+  const world = shared(["unavailable=1"]);
+  allow(world, 0, 0);
+  world.commit(() => {
+    place(world, "shop", ["ns=elsewhere", "unavailable=1"]);
+    place(world, "web", ["ns=elsewhere", "unavailable=1"]);
+  });
+  // In quarantine, web wants what it has. So shop hands all of it over, as soon as its turn comes.
+  const decided = decide(world.look(), (seen) => planWithDefect(seen, "web"));
+  if (decided.kind === "unsound") return expect.fail(decided.faults.map((it) => it.message).join("; "));
+  const { ledger } = decided.plan;
+  expect(ledger.deletions.held).toEqual([]);
+  // Another release plans it soundly.
+  const quarantines = new Map([...ledger.quarantines].map(([key, it]) => [key, { ...it, decisionVersion: 0 }]));
+  world.head = { ...ledger, quarantines };
+  const { held } = world.pass().plan.ledger.deletions;
+  const everywhere = ["shop", "web"].flatMap((it) => ["m1", "m2", "m3"].map((cluster) => `4 of ${it} on ${cluster}`));
+  expect(held.map(named)).toEqual([everywhere.sort()]);
   settle(world);
   expect(["m1", "m2", "m3"].map((it) => isThere(world, it))).toEqual([true, true, true]);
 });
