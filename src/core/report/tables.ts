@@ -10,6 +10,7 @@ import { compareText, instantText } from "../model/value.ts";
 import { requestState, requestsIn } from "../plan/approval/approval-request.ts";
 import { summaryOf } from "../status/summary.ts";
 import { approveCommand, type GateRequest, requestKey } from "./approval-files.ts";
+import { knownPlacements } from "./quarantine-text.ts";
 import { clusterCounts, runSummary } from "./run-state.ts";
 
 export type TableRows = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
@@ -111,13 +112,17 @@ function standingText({ conditions, spec }: RunRecord): string {
   return `planned; its state is ${spec.state}`;
 }
 
-export function placementRows({ placements }: Ledger, name: string | null): TableRows {
-  const rows = [...placements.values()]
-    .filter((it) => name === null || it.key === name)
-    .map((record) => {
+/** Placements as a table, those included of which nothing but a quarantine is on record. */
+export function placementRows(ledger: Ledger, name: string | null): TableRows {
+  const rows = knownPlacements(ledger)
+    .filter((it) => name === null || it === name)
+    .sort(compareText)
+    .map((key) => {
+      const record = ledger.placements.get(key);
+      if (record === undefined) return [key, "-", "-", "-", "-", "-", "Quarantined"];
       const { wanted, selected, updated, available, state } = summaryOf(record);
       const clusters = `${selected}/${wanted}`;
-      return [record.key, record.spec.policy.kind, clusters, `${updated}`, `${available}`, indexText(record), state];
+      return [key, record.spec.policy.kind, clusters, `${updated}`, `${available}`, indexText(record), state];
     });
   return [["NAME", "TYPE", "CLUSTERS", "UPDATED", "AVAILABLE", "INDEX", "STATE"], rows];
 }

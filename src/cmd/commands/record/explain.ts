@@ -1,12 +1,13 @@
 import { type Json, memberAt } from "../../../core/model/json.ts";
-import type { PlacementRecord } from "../../../core/model/ledger.ts";
-import type { PlacementKey } from "../../../core/model/value.ts";
+import type { Ledger, PlacementRecord } from "../../../core/model/ledger.ts";
+import { oneLine, type PlacementKey } from "../../../core/model/value.ts";
 import {
   type ClusterFilter,
   decisionsOf,
   explainPlacement,
   recordedClusters,
 } from "../../../core/report/placement-text.ts";
+import { knownPlacements, quarantineLines, unplannedItems } from "../../../core/report/quarantine-text.ts";
 import { type Assessment, assessPlacement } from "../../../core/schedule/assessment.ts";
 import { summaryOf } from "../../../core/status/summary.ts";
 import { newMemory } from "../../../shell/reconcile/memory.ts";
@@ -32,8 +33,10 @@ export async function explain(options: ExplainOptions, terminal: Terminal): Prom
     const { commit: head } = state;
     const { placement, cluster } = options;
     const record = ledger.placements.get(placement as PlacementKey);
+    if (record === undefined && ledger.quarantines.has(placement as PlacementKey))
+      return explainUnplanned(options, ledger, terminal);
     if (head === null || record === undefined) {
-      terminal.err(unknownText(`placement ${placement}`, [...ledger.placements.keys()]));
+      terminal.err(unknownText(`placement ${placement}`, knownPlacements(ledger)));
       return exitCodes.usage;
     }
     const intent = await acceptedIntent(repository, state, newMemory());
@@ -58,6 +61,16 @@ export async function explain(options: ExplainOptions, terminal: Terminal): Prom
     }
     return exitCodes.done;
   });
+}
+
+/** Says why a placement that was never planned soundly is nowhere. */
+function explainUnplanned({ placement, output }: ExplainOptions, ledger: Ledger, terminal: Terminal): ExitCode {
+  const said =
+    output === "text"
+      ? quarantineLines(ledger, placement).map((it) => `${oneLine(it)}\n`)
+      : unplannedItems(ledger, placement).map((it) => encoded(it, output));
+  terminal.out(said.join(""));
+  return exitCodes.done;
 }
 
 interface Recorded {

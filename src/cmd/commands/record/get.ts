@@ -9,6 +9,7 @@ import { approvalContext } from "../../../core/report/approval-status.ts";
 import { approvalValues, uncountedLines } from "../../../core/report/approval-values.ts";
 import { wideClusterRows } from "../../../core/report/cluster-text.ts";
 import { deletionItems, deletionRows, deletionSetLines } from "../../../core/report/deletion-text.ts";
+import { knownPlacements, quarantineLines, unplannedItems } from "../../../core/report/quarantine-text.ts";
 import { requestLines, ruleLines, standingLines } from "../../../core/report/request-text.ts";
 import {
   approvalRows,
@@ -39,7 +40,7 @@ export interface GetOptions extends HubOptions {
 
 /** By kind, the names that can be given (bindings are named by their placement), and the table. */
 const views = {
-  placements: { keys: (it) => it.placements.keys(), rows: (it, { name }) => placementRows(it, name) },
+  placements: { keys: knownPlacements, rows: (it, { name }) => placementRows(it, name) },
   clusters: {
     keys: (it) => it.clusters.keys(),
     rows: (it, { name, cordoned, intent }) =>
@@ -95,6 +96,7 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
       if (kind === "approvals")
         for (const line of uncountedLines(ledger, await standingAnswers(repository, state), name))
           terminal.out(`\n${oneLine(line)}\n`);
+      if (kind === "placements") for (const line of quarantineLines(ledger, name)) terminal.out(`\n${oneLine(line)}\n`);
       if (kind === "deletions") for (const line of deletionDetails(ledger, name)) terminal.out(`${oneLine(line)}\n`);
     } else {
       const items = await itemsOf(kind, { repository, head: state.commit, ledger, name });
@@ -115,7 +117,8 @@ async function itemsOf(
   { repository, head, ledger, name }: Recorded & Pick<Shown, "name">,
 ): Promise<readonly Json[]> {
   if (kind === "deletions") return deletionItems(ledger.deletions, name);
-  return head === null ? [] : recordedObjects(repository, head, kind, name);
+  const recorded = head === null ? [] : await recordedObjects(repository, head, kind, name);
+  return kind === "placements" ? [...recorded, ...unplannedItems(ledger, name)] : recorded;
 }
 
 interface Recorded {
