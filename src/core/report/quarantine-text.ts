@@ -6,7 +6,7 @@ import { instantText, type PlacementKey } from "../model/value.ts";
 import { quarantineText, quarantineVerdict } from "../status/quarantine.ts";
 
 /** Quarantines of placements that were never planned soundly: nothing else is on record about them. */
-export const unplanned = ({ quarantines, placements }: Pick<Ledger, "quarantines" | "placements">) =>
+const unplanned = ({ quarantines, placements }: Pick<Ledger, "quarantines" | "placements">) =>
   [...quarantines.values()].filter((it) => !placements.has(it.placement));
 
 /** Every placement that is on record, or would be but for its quarantine. */
