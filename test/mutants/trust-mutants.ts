@@ -458,6 +458,27 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: ["test/core/report/request-text.test.ts"],
   },
   {
+    breaks: "takes a yes to handing an object over to one placement for one to another",
+    file: "src/core/plan/moves/leaves.ts",
+    find: "takerOf(it) === takerOf(other)",
+    replace: "it.fate === other.fate",
+    caughtBy: ["test/core/plan/approval/hand-over-sides.test.ts"],
+  },
+  {
+    breaks: "asks without saying who takes what is handed over",
+    file: "src/core/plan/approval/request-digest.ts",
+    find: '...(it.fate === "handOver" ? [it.to] : [])',
+    replace: "",
+    caughtBy: ["test/core/plan/approval/hand-over-sides.test.ts"],
+  },
+  {
+    breaks: "does not look again at who takes what is handed over where that is protected",
+    file: "src/core/check/check-protection.ts",
+    find: "handOver === undefined ? alone : `handOver ${handOver.to}`",
+    replace: 'handOver === undefined ? alone : "handOver site"',
+    caughtBy: ["test/core/plan/approval/hand-over-sides.test.ts"],
+  },
+  {
     breaks: "takes what Abandon lets go for deleted",
     file: "src/core/plan/moves/leaves.ts",
     find: 'if (to === null && strategy.propagationPolicy === "Abandon")',

@@ -1,10 +1,12 @@
 // A hand-over where it is protected: the one before lets go, and the next one takes, each by an approval of its own (D-17;
 // D 9; D 11). Whatever people say, and in whatever order, the object stays.
 import { describe, expect, test } from "vitest";
+import { check } from "../../../../src/core/check/check.ts";
 import { objectKey } from "../../../../src/core/model/manifest.ts";
 import type { Request } from "../../../../src/core/model/trust.ts";
 import { runKey } from "../../../../src/core/model/update-run.ts";
 import type { ClusterName, PlacementKey } from "../../../../src/core/model/value.ts";
+import { plan } from "../../../../src/core/plan/plan.ts";
 import { keyOf, placementOf, policyOf, runOf, strategyOf } from "../../../intent.ts";
 import type { World } from "../../../world.ts";
 import { standing } from "../guard/guarded-world.ts";
@@ -132,6 +134,33 @@ test("who takes it is part of what is approved: a next owner of another name is 
   expect(verdictOf(world, yes)).not.toBe("counts");
   expect(owners(world)["m3"]).toBe("web");
   expect(world.head.placements.get(web)?.change?.request?.digest).not.toBe(asked?.request?.digest);
+});
+
+test("the second opinion compares who takes it with what was approved", () => {
+  const world = standing(["unavailable=3"]);
+  rename(world, "rolling");
+  settle(world);
+  answer(world, "ann", world.head.placements.get(web)?.change?.request?.digest as never);
+  const goingOn = (it: World["head"]) => it.placements.get(web)?.bindings.get(m3);
+  for (let count = 0; count < 5; count++) {
+    const seen = world.look();
+    const made = plan(seen);
+    const binding = goingOn(made.ledger);
+    if (binding === undefined || binding.removal === null) {
+      pass(world);
+      continue;
+    }
+    expect(check(made, seen)).toEqual([]);
+    const other = binding.leaving.map((it) => ({ ...it, handOver: { to: "also" as PlacementKey, by: null } }));
+    const record = made.ledger.placements.get(web);
+    if (record === undefined) throw new Error("it is on record");
+    const bindings = new Map([...record.bindings, [m3, { ...binding, leaving: other }]]);
+    const placements = new Map([...made.ledger.placements, [web, { ...record, bindings }]]);
+    const codes = check({ ...made, ledger: { ...made.ledger, placements } }, seen).map((it) => it.code);
+    expect(codes).toContain("ProtectedTargetUnapproved");
+    return;
+  }
+  throw new Error("nobody lets go of it");
 });
 
 const keyParts = (kind: string, namespace: string | null, name: string) => ({ group: "", kind, namespace, name });
