@@ -389,21 +389,37 @@ test("every folder of the shell has a row in the table", () => {
 });
 
 test("no two folders import each other, on whatever way", () => {
+  const circles = circlesIn(importsBetween(dirname)).filter(
+    (it) => !circular.some((room) => it === room || it.startsWith(`${room}/`)),
+  );
+  expect(circles).toEqual([]);
+});
+
+test("no two files import each other, on whatever way, types included", () => {
+  expect(circlesIn(importsBetween((file) => file))).toEqual([]);
+});
+
+/** Who imports whom, as `nameOf` names a file; nobody imports itself. */
+function importsBetween(nameOf: (file: string) => string): ReadonlyMap<string, ReadonlySet<string>> {
   const imports = new Map<string, Set<string>>();
   for (const { file, text } of sources) {
-    const from = dirname(file);
+    const from = nameOf(file);
     const targets = specifiersOf(text).map((it) => targetOf(file, it));
-    for (const to of targets.filter((it) => it.includes("/") && !/^(npm|node):/.test(it)).map(dirname))
+    for (const to of targets.filter((it) => it.includes("/") && !/^(npm|node):/.test(it)).map(nameOf))
       if (to !== from) imports.set(from, (imports.get(from) ?? new Set()).add(to));
   }
+  return imports;
+}
+
+/** All that import themselves by way of others. */
+function circlesIn(imports: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
   const reached = (from: string): ReadonlySet<string> => {
     const found = new Set(imports.get(from));
     for (const it of found) for (const next of imports.get(it) ?? []) found.add(next);
     return found;
   };
-  const circles = [...imports.keys()].filter((it) => reached(it).has(it));
-  expect(circles.filter((it) => !circular.some((room) => it === room || it.startsWith(`${room}/`)))).toEqual([]);
-});
+  return [...imports.keys()].filter((it) => reached(it).has(it));
+}
 
 test("the core does not speak of the outside", () => {
   const complaints = sources

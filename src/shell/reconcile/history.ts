@@ -232,9 +232,6 @@ async function answerSignatures(
   return facts;
 }
 
-/** What was found in blobs of earlier commits; null: nothing that could be taken apart. */
-export type PastFiles = Map<BlobId, readonly PastDocument[] | null>;
-
 /** So many blobs are kept, and so many read at once before others get their turn: a daemon watches meanwhile. */
 const mostKept = 20_000;
 const blobsAtOnce = 200;

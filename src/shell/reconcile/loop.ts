@@ -3,9 +3,9 @@ import { withDeadline } from "./deadline-fleet.ts";
 import { Fault } from "./fault.ts";
 import { newMemory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";
-import { hasMoved, type PassResult, pass } from "./pass.ts";
+import { hasMoved, type Passed, type PassResult, pass } from "./pass.ts";
 import type { Heads, Ports, Receipt, Settings } from "./ports.ts";
-import { isInFlight, minSleep, type Passed, restAfter, type WakeSignal } from "./settle.ts";
+import { isInFlight, minSleep, restAfter, type WakeSignal } from "./settle.ts";
 
 export interface LoopOptions {
   readonly settings: Settings;

@@ -1,11 +1,10 @@
 import type { DecodedFile } from "../../core/intent/documents.ts";
 import type { AcceptedSource, SourceFile } from "../../core/intent/intent.ts";
 import type { CommitFact, SignatureFact } from "../../core/model/commit.ts";
-import type { ForgeFinding, History } from "../../core/model/history.ts";
+import type { ForgeFinding, History, PastDocument } from "../../core/model/history.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { BlobId, Commit, Instant } from "../../core/model/value.ts";
-import type { PastFiles } from "./history.ts";
 import type { Heads } from "./ports.ts";
 import type { WalkedHistory } from "./repository-queries.ts";
 
@@ -49,6 +48,9 @@ interface HistoryMemory {
   /** The forge's last findings by question, and when each is asked again. */
   readonly reviews: Map<string, RecentReview>;
 }
+
+/** What was found in blobs of earlier commits; null: nothing that could be taken apart. */
+type PastFiles = Map<BlobId, readonly PastDocument[] | null>;
 
 /** A forge's finding, and until when it is not asked again. */
 export interface RecentReview {

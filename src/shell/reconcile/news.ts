@@ -1,8 +1,5 @@
 import { type DurationMs, type Instant, later, seconds } from "../../core/model/value.ts";
-import type { Passed } from "./settle.ts";
-
-/** News that a pass heard and left for a later commit: `final` ends something that people wait for. */
-export type News = "final" | "routine";
+import type { News, Passed } from "./pass.ts";
 
 /** When news is committed by a process that goes on: final news soon, routine news gathered for longer. */
 export interface NewsPace {

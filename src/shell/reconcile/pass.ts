@@ -10,7 +10,6 @@ import { plan as production, sealed } from "../../core/plan/plan.ts";
 import { describeChanges } from "../../core/report/commit-message.ts";
 import { commitDecision } from "./commit.ts";
 import type { Memory } from "./memory.ts";
-import type { News } from "./news.ts";
 import { memberAddressOf, observe } from "./observe.ts";
 import type { Clock, Ports, Receipt, Settings } from "./ports.ts";
 
@@ -33,6 +32,12 @@ export type PassResult =
       readonly spent: PassTimings;
     };
 
+/** News that a pass heard and left for a later commit: `final` ends something that people wait for. */
+export type News = "final" | "routine";
+
+/** A completed pass: it decided, or found nothing to decide. */
+export type Passed = Extract<PassResult, { kind: "passed" }>;
+
 /** The durations of a pass's steps, in milliseconds. */
 interface PassTimings {
   readonly observe: number;
@@ -43,7 +48,7 @@ interface PassTimings {
 }
 
 /** Whether a pass committed, or some member did part of its work; one that refused at once would do so again. */
-export const hasMoved = ({ committed, receipts }: Extract<PassResult, { kind: "passed" }>): boolean =>
+export const hasMoved = ({ committed, receipts }: Passed): boolean =>
   committed !== null || receipts.some((it) => it.interrupted === null || hasWorked(it));
 
 const hasWorked = ({ created, configured, deleted, released, failed }: Receipt): boolean =>

@@ -6,11 +6,8 @@ import type { TaskEnd } from "../../core/rollout/tasks/task-type.ts";
 import { endOfWait } from "../../core/rollout/tasks/tasks.ts";
 import type { Memory } from "./memory.ts";
 import { firstPace, newsDue, paceAfter } from "./news.ts";
-import { hasMoved, type PassResult, pass } from "./pass.ts";
+import { hasMoved, type Passed, type PassResult, pass } from "./pass.ts";
 import type { Ports, Settings } from "./ports.ts";
-
-/** A completed pass: it decided, or found nothing to decide. */
-export type Passed = Extract<PassResult, { kind: "passed" }>;
 
 export type Settled =
   | {

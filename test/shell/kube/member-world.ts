@@ -13,7 +13,8 @@ import type {
   RenderedManifest,
 } from "../../../src/core/model/plan.ts";
 import type { ClusterName, Epoch, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
-import { type ApiResponse, applyPatch, type Client, openClient } from "../../../src/shell/kube/client/client.ts";
+import type { ApiResponse } from "../../../src/shell/kube/client/api-request.ts";
+import { applyPatch, type Client, openClient } from "../../../src/shell/kube/client/client.ts";
 import { openKubeconfig } from "../../../src/shell/kube/client/kubeconfig.ts";
 import { type KubeFleet, kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import type { Clock, MemberAddress, Receipt } from "../../../src/shell/reconcile/ports.ts";

@@ -1,8 +1,10 @@
 // The daemon among members that hang and members that do not stop talking.
+
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { minutes, seconds } from "../../../src/core/model/value.ts";
 import { loop } from "../../../src/shell/reconcile/loop.ts";
-import { newWakeSignal, type Passed } from "../../../src/shell/reconcile/settle.ts";
+import type { Passed } from "../../../src/shell/reconcile/pass.ts";
+import { newWakeSignal } from "../../../src/shell/reconcile/settle.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { type HandClock, handClock } from "./hand-clock.ts";
 import { mutations, once, rest, type Stage, setStage } from "./stage.ts";

@@ -1,8 +1,9 @@
 // When news that decides nothing is committed: soon where it ends something, gathered otherwise, and never too often.
+
 import { expect, test } from "vitest";
 import { type DurationMs, type Instant, later, seconds } from "../../../src/core/model/value.ts";
 import { firstPace, type NewsPace, newsDue, paceAfter } from "../../../src/shell/reconcile/news.ts";
-import type { Passed } from "../../../src/shell/reconcile/settle.ts";
+import type { Passed } from "../../../src/shell/reconcile/pass.ts";
 
 const start = Date.parse("2026-11-21T12:00:00Z") as Instant;
 const at = (after: number): Instant => later(start, seconds(after));

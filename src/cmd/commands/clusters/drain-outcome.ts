@@ -16,14 +16,22 @@ import { evictionVerdict } from "../../../core/report/tables.ts";
 import type { State } from "../../../shell/reconcile/memory.ts";
 import type { Clock, Repository } from "../../../shell/reconcile/ports.ts";
 import { readStateBranch } from "../../../shell/reconcile/state.ts";
-import { commitFiles } from "../../hub/commit-files.ts";
+import { type CommitOptions, commitFiles } from "../../hub/commit-files.ts";
 import { clockOf, closing, openReconcilerRecord, originUrl } from "../../hub/wire.ts";
 import type { WorkTree } from "../../hub/work-tree.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { recheckDeletions } from "../approvals/approval-record.ts";
 import { confirmationCommit } from "../approvals/confirm.ts";
-import type { DrainOptions } from "./drain.ts";
+
+/** What a drain is asked for. */
+export interface DrainOptions extends CommitOptions {
+  readonly cluster: string;
+  /** Waits for what becomes of it, at most two minutes. */
+  readonly wait?: boolean;
+  /** Commits the confirmation as well that taking a whole cluster's objects away may need. */
+  readonly confirm?: boolean;
+}
 
 /** A drain that was committed. */
 interface CommittedDrain {

@@ -18,7 +18,7 @@ import { loadWorkTree, type WorkTree } from "../../hub/work-tree.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
 import { unknownText } from "../../terminal/outcome.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import { awaitDrain } from "./drain-outcome.ts";
+import { awaitDrain, type DrainOptions } from "./drain-outcome.ts";
 
 export interface EvictOptions extends CommitOptions {
   readonly placement: string;
@@ -50,14 +50,6 @@ export async function evictPlacement(options: EvictOptions, terminal: Terminal):
   const slug = `evict-${placement}-${cluster}`;
   const subject = `Evict ${placement} from ${cluster}`;
   return commitFiles(workTree.author, { files: [file], subject, slug }, options, terminal);
-}
-
-export interface DrainOptions extends CommitOptions {
-  readonly cluster: string;
-  /** Waits for what becomes of it, at most two minutes. */
-  readonly wait?: boolean;
-  /** Commits the confirmation as well that taking a whole cluster's objects away may need. */
-  readonly confirm?: boolean;
 }
 
 /** Keeps new placements off a cluster, evicts those that are there, and prints the result of each. */

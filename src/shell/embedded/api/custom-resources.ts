@@ -9,24 +9,10 @@ import {
   sameJson,
   textOf,
 } from "../../../core/model/json.ts";
-import { type ServedKind, tableKey } from "./kinds.ts";
+import { type PrinterColumn, type ServedKind, tableKey } from "./kinds.ts";
 import { metadataShape } from "./list-keys.ts";
 import { atomic, free, keyed, plain, type Shape, set, struct } from "./shape.ts";
 import type { StatusCause } from "./status.ts";
-
-/** What a CustomResourceDefinition says about one version. */
-export interface CustomSchema {
-  /** `openAPIV3Schema`; null where the definition has none. */
-  readonly schema: JsonObject | null;
-  readonly columns: readonly PrinterColumn[];
-}
-
-/** A column that a definition adds to `kubectl get`. */
-interface PrinterColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly jsonPath: string;
-}
 
 /** The kinds that a CustomResourceDefinition defines: one per served version, the stored one first. */
 export function customKindsOf(definition: JsonObject): readonly ServedKind[] {

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../../core/model/json.ts";
 import { apiVersionOf, builtInScopes, kindKey, type Scope } from "../../../core/model/manifest.ts";
-import type { CustomSchema } from "./custom-resources.ts";
 import { builtInShape } from "./list-keys.ts";
 import type { Shape } from "./shape.ts";
 
@@ -22,6 +22,20 @@ export interface ServedKind {
   readonly shape: Shape;
   /** What its CustomResourceDefinition says; null for Kubernetes' own kinds. */
   readonly custom: CustomSchema | null;
+}
+
+/** What a CustomResourceDefinition says about one version. */
+interface CustomSchema {
+  /** `openAPIV3Schema`; null where the definition has none. */
+  readonly schema: JsonObject | null;
+  readonly columns: readonly PrinterColumn[];
+}
+
+/** A column that a definition adds to `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly jsonPath: string;
 }
 
 /** Where objects of a kind are stored, whatever version they are written in. */

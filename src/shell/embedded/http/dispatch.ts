@@ -1,9 +1,9 @@
-import type { Kinds, ServedKind } from "../api/kinds.ts";
+import type { Kinds } from "../api/kinds.ts";
 import { StatusError, statusError } from "../api/status.ts";
 import type { Cluster } from "../storage/cluster.ts";
 import { errorResponse, type HttpResponse } from "./bodies.ts";
 import { serve } from "./handlers.ts";
-import { isDryRun, type ServerRequest, verbOf, type WatchStream } from "./request.ts";
+import { isDryRun, type Route, type ServerRequest, verbOf, type WatchStream } from "./request.ts";
 
 /** One request as it comes off the wire, whatever the wire is. */
 interface IncomingRequest {
@@ -76,19 +76,6 @@ function requireToken({ token, faults }: Cluster, authorization: string): void {
   if (!faults.unauthorized && (token === null || authorization === `Bearer ${token}`)) return;
   throw statusError("Unauthorized", "Unauthorized");
 }
-
-/** What a path below a cluster leads to. */
-export type Route =
-  /** `/version`, `/readyz`, `/api` and the like. */
-  | { readonly kind: "discovery"; readonly path: string }
-  | { readonly kind: "collection"; readonly of: ServedKind; readonly namespace: string | null }
-  | {
-      readonly kind: "object";
-      readonly of: ServedKind;
-      readonly namespace: string | null;
-      readonly name: string;
-      readonly subresource: string | null;
-    };
 
 /** Subresources of a namespace; anything else below one is a resource in it. */
 const namespaceParts = new Set(["status", "finalize"]);

@@ -10,11 +10,11 @@ import type { Cluster } from "../storage/cluster.ts";
 import { objectName, objectNamespace } from "../storage/store.ts";
 import { type HttpResponse, jsonResponse, parseBody, textResponse } from "./bodies.ts";
 import { aggregatedType, discoveryOf, openApiOf, versionInfo, wantsAggregated } from "./discovery.ts";
-import type { Route } from "./dispatch.ts";
 import { represent, representationOf, representList, type View } from "./representation.ts";
 import {
   deleteOptionsOf,
   isTrueParameter,
+  type Route,
   requireJson,
   type ServerRequest,
   type WatchStream,

@@ -1,9 +1,9 @@
 import { type Json, member, memberAt, textOf } from "../../../core/model/json.ts";
+import type { ServedKind } from "../api/kinds.ts";
 import { statusError } from "../api/status.ts";
 import type { DeleteOptions } from "../registry/deletion.ts";
 import type { WriteOptions } from "../registry/objects.ts";
 import { parseBody } from "./bodies.ts";
-import type { Route } from "./dispatch.ts";
 
 /** One request to a cluster, read as far as HTTP goes. */
 export interface ServerRequest {
@@ -16,6 +16,19 @@ export interface ServerRequest {
   readonly body: string;
   readonly now: number;
 }
+
+/** What a path below a cluster leads to. */
+export type Route =
+  /** `/version`, `/readyz`, `/api` and the like. */
+  | { readonly kind: "discovery"; readonly path: string }
+  | { readonly kind: "collection"; readonly of: ServedKind; readonly namespace: string | null }
+  | {
+      readonly kind: "object";
+      readonly of: ServedKind;
+      readonly namespace: string | null;
+      readonly name: string;
+      readonly subresource: string | null;
+    };
 
 /** Where a watch writes to, for as long as somebody listens. */
 export interface WatchStream {

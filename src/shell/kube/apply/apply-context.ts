@@ -2,7 +2,8 @@ import type { Failure } from "../../../core/apply/failure.ts";
 import type { ClusterActions } from "../../../core/model/plan.ts";
 import type { Instant } from "../../../core/model/value.ts";
 import { Fault } from "../../reconcile/fault.ts";
-import type { ApiFailure, Client } from "../client/client.ts";
+import type { ApiFailure } from "../client/api-request.ts";
+import type { Client } from "../client/client.ts";
 import type { Discovery } from "../client/discovery.ts";
 import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
 

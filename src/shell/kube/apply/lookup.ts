@@ -8,7 +8,8 @@ import {
   objectKey,
   type VersionedId,
 } from "../../../core/model/manifest.ts";
-import { type ApiFailure, type Client, metadataListOnly, metadataOnly } from "../client/client.ts";
+import type { ApiFailure } from "../client/api-request.ts";
+import { type Client, metadataListOnly, metadataOnly } from "../client/client.ts";
 import {
   type ApiResource,
   anyResourceOf,

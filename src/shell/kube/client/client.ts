@@ -1,12 +1,5 @@
-import {
-  canonicalJson,
-  isObject,
-  type Json,
-  type JsonObject,
-  listAt,
-  memberAt,
-  textOf,
-} from "../../../core/model/json.ts";
+import { canonicalJson, isObject, type JsonObject, listAt, memberAt, textOf } from "../../../core/model/json.ts";
+import type { ApiFailure, ApiRequest, ApiResponse, CollectionRequest, Listing, ListRequest } from "./api-request.ts";
 import { parseBoundedJson } from "./bounded-json.ts";
 import { type Limiter, limiter, socketsPerMember } from "./concurrency.ts";
 import { type Access, authorized, type Connection } from "./connection.ts";
@@ -24,33 +17,6 @@ import {
   type WireResponse,
 } from "./transport.ts";
 
-/** A member's response to one request. A refusal is a response; only losing the member is thrown, as {@link MemberUnreachable}. */
-export type ApiResponse = { readonly kind: "done"; readonly status: number; readonly body: JsonObject } | ApiFailure;
-
-/** A Kubernetes `Status` of failure. */
-export interface ApiFailure {
-  readonly kind: "refused";
-  readonly status: number;
-  /** `NotFound`, `Conflict`, `Forbidden` …; empty when the answer was no Status. */
-  readonly reason: string;
-  readonly message: string;
-  /** What the refusal is about, from `details.kind`: a plural, such as `namespaces`. */
-  readonly about: string;
-  readonly causes: readonly { readonly reason: string; readonly field: string; readonly message: string }[];
-}
-
-export interface ApiRequest {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Without the server's own prefix: `/api/v1/namespaces`. */
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly body?: Json;
-  /** The body as canonical JSON, where it is encoded already. */
-  readonly text?: string;
-  readonly contentType?: string;
-  readonly accept?: string;
-}
-
 /** Raw JSON to and from one member: nothing is dropped or rewritten on the way (`kube/README.md#the-client`). */
 export interface Client {
   request(request: ApiRequest): Promise<ApiResponse>;
@@ -63,29 +29,6 @@ export interface Client {
   /** The same client, whose requests end when the signal aborts; a watch only until it has begun. */
   until(signal: AbortSignal): Client;
   close(): void;
-}
-
-export interface Listing {
-  readonly kind: "listed";
-  readonly items: readonly JsonObject[];
-  /** Of the member when the list began. */
-  readonly resourceVersion: string;
-}
-
-/** Which objects are to be listed, and in which form. */
-export interface CollectionRequest {
-  readonly path: string;
-  readonly labelSelector?: string;
-  readonly accept?: string;
-}
-
-/** Which objects are to be listed, and how much of them. */
-export interface ListRequest extends CollectionRequest {
-  readonly fieldSelector?: string;
-  /** A longer list loses the member; 1,000,000 when it is absent. */
-  readonly most?: number;
-  /** As much of an item as is needed: the rest is forgotten page by page. */
-  readonly keep?: (item: JsonObject) => JsonObject;
 }
 
 interface WatchRequest extends CollectionRequest {

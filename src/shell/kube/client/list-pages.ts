@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
-import type { ApiFailure, ApiRequest, ApiResponse, Listing, ListRequest } from "./client.ts";
+import type { ApiFailure, ApiRequest, ApiResponse, Listing, ListRequest } from "./api-request.ts";
 import { MemberUnreachable } from "./member-unreachable.ts";
 
 const pageSize = 500;

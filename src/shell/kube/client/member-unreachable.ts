@@ -1,6 +1,6 @@
 import type { ContactCode, Observation } from "../../../core/model/observation.ts";
 import { Fault } from "../../reconcile/fault.ts";
-import type { ApiFailure } from "./client.ts";
+import type { ApiFailure } from "./api-request.ts";
 
 /**
  * The member is lost for this pass: no connection, no valid credentials, or no Kubernetes. A refused request is a

@@ -1,7 +1,8 @@
 import { emptyInventory, type Inventory } from "../../../core/model/inventory.ts";
 import { isObject, type Json, type JsonObject, memberAt, sameJson, textOf } from "../../../core/model/json.ts";
 import { fieldManager, flotillaGroup, systemNamespace } from "../../../core/model/names.ts";
-import type { ApiFailure, ApiResponse, Client } from "../client/client.ts";
+import type { ApiFailure, ApiResponse } from "../client/api-request.ts";
+import type { Client } from "../client/client.ts";
 import { MemberUnreachable } from "../client/member-unreachable.ts";
 import { decodeInventory, encodeInventory, placementTexts, type Shard, shardOf } from "./inventory-text.ts";
 

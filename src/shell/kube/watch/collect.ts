@@ -19,7 +19,8 @@ import {
   type MissingFacts,
   noProperties,
 } from "../../../core/model/observation.ts";
-import { type ApiFailure, type Client, metadataListOnly } from "../client/client.ts";
+import type { ApiFailure } from "../client/api-request.ts";
+import { type Client, metadataListOnly } from "../client/client.ts";
 import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
 import type { ProgramEnd } from "../client/run-program.ts";
 

@@ -1,7 +1,8 @@
 import { memberAt, textOf } from "../../../core/model/json.ts";
 import { idOf, type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
 import { placementLabel } from "../../../core/model/names.ts";
-import type { ApiRequest, ApiResponse, Client } from "../client/client.ts";
+import type { ApiRequest, ApiResponse } from "../client/api-request.ts";
+import type { Client } from "../client/client.ts";
 import { resourceVersionNumber } from "./retry-watcher.ts";
 
 /** One write of ours that a member confirmed: the next observation has to include it. */

@@ -3,7 +3,8 @@ import { type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
 import { type ObjectKey, objectIdOf } from "../../../core/model/manifest.ts";
 import { placementLabel } from "../../../core/model/names.ts";
 import type { MemberProperties, Observation } from "../../../core/model/observation.ts";
-import type { ApiFailure, ApiResponse, Client } from "../client/client.ts";
+import type { ApiFailure, ApiResponse } from "../client/api-request.ts";
+import type { Client } from "../client/client.ts";
 import {
   type ApiResource,
   anyResourceOf,

@@ -1,5 +1,6 @@
 import { type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
-import type { Client, CollectionRequest, OpenWatch } from "../client/client.ts";
+import type { CollectionRequest } from "../client/api-request.ts";
+import type { Client, OpenWatch } from "../client/client.ts";
 import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
 
 /** A watch of a collection that is reopened when it ends. */
