@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bundle, projectFolder } from "./bundle.ts";
-import { type Run, start, startFlotilla } from "./program.ts";
+import { flotilla, type Run, start, startFlotilla } from "./program.ts";
 
 /** In a process of its own, always. */
-const flotilla = async (args: readonly string[]): Promise<Run> => (await startFlotilla(args)).ended;
+const asProcess = async (args: readonly string[]): Promise<Run> => (await startFlotilla(args)).ended;
 
 const commands = [
   ...["demo", "embedded", "validate", "schedule", "plan", "reconcile", "verify", "get", "explain"],
@@ -15,11 +15,11 @@ const commands = [
 
 test("flotilla --version says which version it is", async () => {
   const { version } = JSON.parse(await readFile(join(projectFolder, "package.json"), "utf8"));
-  expect(await flotilla(["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
+  expect(await asProcess(["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
 });
 
 test("flotilla --help names every command, on stdout", async () => {
-  const { code, out, err } = await flotilla(["--help"]);
+  const { code, out, err } = await asProcess(["--help"]);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   const [, section = ""] = out.split(/^Commands:\n/m);
   const listed = [...(section.split("\n\n")[0] ?? "").matchAll(/^ {2}(\w+)/gm)].map((it) => it[1]);
@@ -33,13 +33,13 @@ test.each(commands)("flotilla %s --help says what it does and which options it h
 });
 
 test("flotilla alone shows the help, and is no success", async () => {
-  const { code, out, err } = await flotilla([]);
+  const { code, out, err } = await asProcess([]);
   expect({ code, out }).toEqual({ code: 64, out: "" });
   expect(err).toContain("Commands:");
 });
 
 test("an unknown command is suggested the nearest one", async () => {
-  const { code, out, err } = await flotilla(["reconcil"]);
+  const { code, out, err } = await asProcess(["reconcil"]);
   expect({ code, out }).toEqual({ code: 64, out: "" });
   expect(err).toBe("error: unknown command 'reconcil'\n(Did you mean reconcile?)\n(see flotilla --help)\n");
 });
