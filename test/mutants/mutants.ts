@@ -737,6 +737,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/guard/lost-hand-overs.test.ts"],
   },
   {
+    breaks: "deletes what the document of a placement in quarantine asks for",
+    file: "src/core/plan/wants.ts",
+    find: "return { wants: (cluster, object) => recorded.wants(cluster, object) || coming.wants(cluster, object) };",
+    replace: "return recorded;",
+    caughtBy: ["test/core/decide/decide.test.ts"],
+  },
+  {
     breaks: "leaves what was handed over with whom had it",
     file: "src/shell/kube/apply/act.ts",
     find: "return withoutHandedOver(changes, writes, claimed.inventory);",

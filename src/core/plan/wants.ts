@@ -77,47 +77,65 @@ interface Prospect {
   readonly wants: (cluster: ClusterName, key: ObjectKey) => boolean;
 }
 
-/** Null where it wants nothing: its file was removed. */
+/**
+ * Null where it wants nothing: its file was removed. What is in quarantine wants both what it was to have by the last decision
+ * and what its document asks for: it gets that as soon as it is planned again.
+ */
 function prospect(key: PlacementKey, context: PlanContext, schedule: typeof scheduleOf): Prospect | null {
+  const { intent } = context.world;
   const before = context.ledger.placements.get(key) ?? null;
-  const placement = context.world.intent.placements.get(key);
+  const placement = intent.placements.get(key);
   const isKept = before !== null && isKeptAsRecorded(before, context);
-  if (placement === undefined && !isKept) return null;
-  const record = placement === undefined || isKept ? before : scheduled(placement, before, { context, schedule });
-  if (record === null || record.spec.strategy.applyStrategy.type === "ReportDiff") return null;
-  const next =
-    placement === undefined || isKept ? recordedNext(record, context) : nextVersions(placement, record, context);
-  return {
-    wants(cluster, object) {
-      const binding = record.bindings.get(cluster);
-      if (binding === undefined || binding.state === "Unscheduled") return false;
-      return (
-        next(cluster, object) ||
-        ((binding.removal === null || isReturning(binding, record, context)) &&
-          targetKeys(binding, record, context).has(object))
-      );
-    },
-  };
+  const recorded = isKept ? prospectBy(before, recordedNext(before, context), context) : null;
+  if (placement === undefined || (before !== null && isSuspended(before, intent))) return recorded;
+  const record = scheduled(placement, before, { context, schedule });
+  const coming = prospectBy(record, nextVersions(placement, record, context), context);
+  if (recorded === null || coming === null) return recorded ?? coming;
+  return { wants: (cluster, object) => recorded.wants(cluster, object) || coming.wants(cluster, object) };
 }
+
+/** Null where it only reports. */
+const prospectBy = (record: PlacementRecord, next: Next, context: PlanContext): Prospect | null =>
+  record.spec.strategy.applyStrategy.type === "ReportDiff"
+    ? null
+    : {
+        wants(cluster, object) {
+          const binding = record.bindings.get(cluster);
+          if (binding === undefined || binding.state === "Unscheduled") return false;
+          return (
+            next(cluster, object) ||
+            ((binding.removal === null || isReturning(binding, record, context)) &&
+              targetKeys(binding, record, context).has(object))
+          );
+        },
+      };
 
 /**
  * What a placement goes on wanting by a ledger in which it stands as decided: what its target alone holds goes with the
  * next rolling update, or with a run that is to come there, however long its turn takes. Null where it wants nothing.
  */
 function lasting(key: PlacementKey, context: PlanContext): Prospect | null {
-  const { intent } = context.world;
   const record = context.ledger.placements.get(key);
-  const placement = intent.placements.get(key);
-  if (record === undefined || record.spec.strategy.applyStrategy.type === "ReportDiff") return null;
+  const placement = context.world.intent.placements.get(key);
+  const decided = record === undefined ? null : lastingOf(record, placement, context);
+  if (placement === undefined || !context.ledger.quarantines.has(key)) return decided;
+  // Where it is to go nobody has decided: what its document asks for counts as wanted wherever that may be.
+  const asked = nextVersions(placement, record ?? acceptedRecord(placement, null, context), context);
+  return { wants: (cluster, object) => asked(cluster, object) || decided?.wants(cluster, object) === true };
+}
+
+function lastingOf(record: PlacementRecord, placement: Placement | undefined, context: PlanContext): Prospect | null {
+  const { applyStrategy, type } = record.spec.strategy;
   const isKept = isKeptAsRecorded(record, context);
-  if (placement === undefined && !isKept) return null;
+  if (applyStrategy.type === "ReportDiff" || (placement === undefined && !isKept)) return null;
   const next =
     placement === undefined || isKept ? recordedNext(record, context) : nextVersions(placement, record, context);
   // Only what is known to come drops anything.
   const stays = isKept || record.selectionError !== null;
-  const plans = recordsOf(context.ledger, key).flatMap(({ plan, end }) => (plan === null || end !== null ? [] : plan));
+  const runs = recordsOf(context.ledger, record.key);
+  const plans = runs.flatMap(({ plan, end }) => (plan === null || end !== null ? [] : plan));
   const isUnmoved = (cluster: ClusterName): boolean =>
-    record.spec.strategy.type === "External" && !plans.some((it) => plannedIn(it).has(cluster));
+    type === "External" && !plans.some((it) => plannedIn(it).has(cluster));
   return {
     wants(cluster, object) {
       const binding = record.bindings.get(cluster);
@@ -141,7 +159,7 @@ const scheduled = (
 
 type Next = (cluster: ClusterName, key: ObjectKey) => boolean;
 
-/** Nothing is decided about it: whatever its document says by now, it wants what it was to have by the last decision. */
+/** Nothing is decided about it: it goes on wanting what it was to have by the last decision. */
 const isKeptAsRecorded = (record: PlacementRecord, { world, ledger }: PlanContext): boolean =>
   isSuspended(record, world.intent) || ledger.quarantines.has(record.key);
 

@@ -108,6 +108,24 @@ test("D 10: what a placement in quarantine has is wanted as recorded: who shares
   expect(work.filter((it) => it.apply.some(({ key }) => key === config)).map((it) => it.placement)).toEqual([shop]);
 });
 
+test("D 10: what the document of a placement in quarantine asks for is not deleted by who has it", () => {
+  const world = atRest();
+  // By the record, web has nothing of the namespace shop.
+  world.commit(() => {
+    const placing = (name: PlacementKey, ns: string): void => {
+      const policy = policyOf("PickAll", undefined);
+      world.placements.set(name, placementOf({ name, policy, options: [`ns=${ns}`, "unavailable=1"] }));
+    };
+    placing(web, "web,shop");
+    placing(shop, "elsewhere");
+  });
+  const { ledger, actions } = soundly(world.look(), broken);
+  expect([...ledger.quarantines.keys()]).toEqual([web]);
+  expect(actions.flatMap((it) => it.placements.flatMap(({ remove }) => remove))).toEqual([]);
+  const leaving = ledger.placements.get(shop)?.bindings.get("m1" as ClusterName)?.leaving ?? [];
+  expect(leaving.map((it) => it.handOver?.to)).toEqual([web, web]);
+});
+
 test("D 10: the same commit is not planned again for it, and nothing is written anew", () => {
   const world = atRest();
   change(world, "two");
