@@ -2,6 +2,7 @@ import type { Binding } from "../../../src/core/model/binding.ts";
 import type { HeldDeletion } from "../../../src/core/model/deletion.ts";
 import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
 import type { Ledger } from "../../../src/core/model/ledger.ts";
+import type { ObjectId } from "../../../src/core/model/manifest.ts";
 import type { ClusterName, Commit, PlacementKey } from "../../../src/core/model/value.ts";
 import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
 import { optionsOf } from "../people/document.ts";
@@ -88,7 +89,9 @@ function* deletesWithinBounds(write: MemberWrite, judge: Judge): Generator<strin
     if (!wasConfirmed(write, it.digest)) yield `${whatOf(write)} by ${it.digest.slice(0, 8)}, which nobody confirmed`;
   const cause = causeOf(write, entry);
   if (cause === null) yield `${whatOf(write)}, which nobody decided`;
-  if (cause === null || held.length > 0) return;
+  // What two placements lose at once is one object, and stands in the set of one of them.
+  const shared = setsNaming(ledger, write, (it) => keyOf(it) === entry.key);
+  if (cause === null || held.length > 0 || shared.some((it) => it.confirmed)) return;
   const clusters = judge.deletions.get(cause) ?? new Map<string, Set<string>>();
   const keys = clusters.get(request.member) ?? new Set();
   judge.deletions.set(cause, clusters.set(request.member, keys.add(`${entry.placement} ${entry.key}`)));
@@ -101,17 +104,21 @@ function* deletesWithinBounds(write: MemberWrite, judge: Judge): Generator<strin
     yield `deletions on ${clusters.size} clusters for ${cause.slice(0, 7)}, at most ${bounds.clusters} may pass unasked`;
 }
 
-/** The sets of the guard that name the object. */
-export function setsOf({ deletions }: Ledger, { request }: MemberWrite, entry: Entry): readonly HeldDeletion[] {
-  return deletions.held.filter((set) =>
+/** The sets of the guard that name the object as its placement's. */
+export const setsOf = (ledger: Ledger, write: MemberWrite, entry: Entry): readonly HeldDeletion[] =>
+  setsNaming(ledger, write, (id, placement) => placement === entry.placement && keyOf(id) === entry.key);
+
+/** The sets of the guard that name such an object on the member. */
+const setsNaming = (
+  { deletions }: Ledger,
+  { request }: MemberWrite,
+  isMeant: (id: ObjectId, placement: PlacementKey) => boolean,
+): readonly HeldDeletion[] =>
+  deletions.held.filter((set) =>
     set.groups.some(
-      (it) =>
-        it.placement === entry.placement &&
-        it.clusters.includes(request.member as ClusterName) &&
-        it.objects.some((id) => keyOf(id) === entry.key),
+      (it) => it.clusters.includes(request.member as ClusterName) && it.objects.some((id) => isMeant(id, it.placement)),
     ),
   );
-}
 
 /** A confirmation stands in some commit that people pushed, under the digest of what goes. */
 const wasConfirmed = ({ simulation: { people } }: MemberWrite, digest: string): boolean =>
