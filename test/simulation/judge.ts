@@ -287,7 +287,14 @@ export class Judge {
     const listed = new Set(entries.map((it) => `${it.placement} ${it.key}`));
     for (const seen of objectsAt(site)) if (listed.has(`${seen.mark?.placement} ${seen.key}`)) this.#loses(seen, site);
     for (const { key } of entries) this.repairs.delete(`${identityAt(site)} ${key}`);
+    for (const it of listed) site.lostClaims.add(it);
     site.own.clear();
+  }
+
+  /** Somebody deleted the claim before what it was for was made: that is as lost as what stood there already. */
+  #losesClaimed(uid: string, site: Site): void {
+    const made = objectsAt(site).find((it) => it.uid === uid);
+    if (made !== undefined && site.lostClaims.has(`${made.mark?.placement} ${made.key}`)) this.#loses(made, site);
   }
 
   /** No inventory lists an object any more: where a decision explains it, it has to be found again. */
@@ -353,6 +360,7 @@ export class Judge {
     if (kind === "delete") this.acknowledged.delete(at);
     if (kind !== "apply" || body === null || after === null) return;
     if (before === null && !isStale && isClaimed(write)) site.own.add(uidOf(after));
+    if (before === null && !isClaimed(write)) this.#losesClaimed(uidOf(after), site);
     if (isStale) site.overdue.set(uidOf(after), facts.attempt);
     else {
       this.acknowledged.delete(at);

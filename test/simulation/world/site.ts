@@ -29,6 +29,8 @@ export class Site {
   readonly lost = new Set<string>();
   /** The same, of what no decision explained: nobody can know of it any more. */
   readonly forgotten = new Set<string>();
+  /** What stood in an inventory that somebody deleted, made by then or not: `placement key`. */
+  readonly lostClaims = new Set<string>();
   /** Uids of what a writer made that was held up since it claimed, until it has written down what it did. */
   readonly overdue = new Map<string, Attempt>();
   /**
