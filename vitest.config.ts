@@ -1,10 +1,14 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
+/** Short files that take long: Vitest begins with large ones as long as it knows nothing else of them. */
+const longOnes =
+  /\/test\/((end-to-end|forge|bench|action|kubernetes)\/|(simulation|crash-points|shell\/kube\/fleet|core\/plan\/approval\/trust-storm)\.test)/;
+
 /** What takes longest comes first: begun last, it would go on alone when everything else is done. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean => /\/test\/(end-to-end|forge|bench)\//.test(moduleId);
+    const isLong = ({ moduleId }: TestSpecification): boolean => longOnes.test(moduleId);
     const sorted = await super.sort(files);
     return [...sorted.filter(isLong), ...sorted.filter((it) => !isLong(it))];
   }
