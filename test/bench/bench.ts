@@ -6,6 +6,7 @@ import { measureApprovals } from "./approval.ts";
 import { measureAudit } from "./audit.ts";
 import type { BareOrders, BareOutcome } from "./bare.ts";
 import { type Bench, runCases } from "./cases.ts";
+import { measureCollecting } from "./collect.ts";
 import { makeHub } from "./hub.ts";
 import { embeddedMembers, givenMembers, type Members, noMembers, realMembers } from "./members.ts";
 import { help, type Options, optionsOf } from "./options.ts";
@@ -16,6 +17,7 @@ import {
   approvalTable,
   auditTable,
   bareTable,
+  collectTable,
   headOf,
   hotspotTable,
   type Machine,
@@ -40,6 +42,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const here = machine();
   const scratch = await makeScratch();
   if (options.only === "text") return measureReading(options, here).finally(() => scratch.stop());
+  if (options.only === "collect") return measureProperties(options, here).finally(() => scratch.stop());
   if (options.only === "approval") return measureSigners(options, here, scratch).finally(() => scratch.stop());
   if (options.only === "verify") return measureRecord(options, here, scratch).finally(() => scratch.stop());
   const members = await membersFor(options, scratch.path);
@@ -154,6 +157,13 @@ async function measureReading({ json }: Options, here: Machine): Promise<number>
   const outcomes = await measureTexts(join(bundle, "decode.js"));
   if (json) process.stdout.write(`${JSON.stringify({ machine: here, outcomes }, null, 2)}\n`);
   else process.stdout.write(`${headOf(here)}\n\n${textTable(outcomes)}\n`);
+  return 0;
+}
+
+async function measureProperties({ json }: Options, here: Machine): Promise<number> {
+  const outcomes = await measureCollecting();
+  if (json) process.stdout.write(`${JSON.stringify({ machine: here, outcomes }, null, 2)}\n`);
+  else process.stdout.write(`${headOf(here)}\n\n${collectTable(outcomes)}\n`);
   return 0;
 }
 

@@ -35,6 +35,7 @@ export const help = `npm run bench -- [options]
                    approval: finding out who signed one approval, and 10,000 commits of a real repository
                    verify: auditing 10,000 signed commits of a state branch, which are made first
                    text: reading files of 1 MiB, hostile ones and large ones
+                   collect: what nodes and pods of 100 members cost to list
                    soak: a daemon's memory, while somebody pushes one change a second
   --commits N      how many, instead of 10,000
   --minutes N      how long a soak goes on (60)

@@ -3,6 +3,7 @@ import { cpus, loadavg } from "node:os";
 import type { ApprovalOutcome } from "./approval.ts";
 import type { AuditOutcome } from "./audit.ts";
 import type { BareOutcome } from "./bare.ts";
+import type { CollectOutcome } from "./collect.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Hotspot } from "./profile.ts";
 import type { SoakOutcome } from "./soak.ts";
@@ -87,6 +88,21 @@ export function textTable(outcomes: readonly TextOutcome[]): string {
   return [
     "one file of 1 MiB in a fresh process: milliseconds by the clock and on a core, growth of the resident memory",
     aligned(["text", "", "ms", "cpu ms", "MB", "tokens"], rows),
+  ].join("\n");
+}
+
+/** What collecting the properties of members cost. */
+export function collectTable(outcomes: readonly CollectOutcome[]): string {
+  const rows = outcomes.map(({ name, requests, took, cpu, memory }) => [
+    name,
+    String(requests),
+    took.toFixed(2),
+    cpu.toFixed(2),
+    memory.toFixed(0),
+  ]);
+  return [
+    "100 members with 50 nodes and 2,000 pods each: requests, seconds by the clock and on a core (with the simulated API server)",
+    aligned(["properties", "requests", "s", "cpu s", "MB"], rows),
   ].join("\n");
 }
 

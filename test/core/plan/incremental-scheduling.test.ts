@@ -8,7 +8,7 @@ import type { World as Seen } from "../../../src/core/model/plan.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import { reasonText } from "../../../src/core/report/reason-text.ts";
-import { clusterOf, objectOf, placementOf } from "../../intent.ts";
+import { clusterOf, keyOf, objectOf, overrideOf, placementOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
 import { policyOf } from "../schedule/notation.ts";
 import { differenceOf } from "./same-ledger.ts";
@@ -139,6 +139,27 @@ test("what was collected decides at first, stays where it cannot be read, and is
   expect(record?.properties.get("np")).toBe("5");
   const condition = record?.conditions.find((it) => it.type === "ClusterPropertyCollectionSucceeded");
   expect([condition?.status, condition?.reason, condition?.message]).toEqual(["False", "Forbidden", unread.message]);
+});
+
+test("T-33: a label that nodes tell matches affinity alone, and no override acts by it", () => {
+  world.member("m5").collected = told("5", ["r=c"]);
+  world.commit(() => {
+    world.join(having("m2", "e=p r=c", "9"));
+    write(world, objectOf("ConfigMap", "roomy/config", "0"));
+    world.overrides.set("loud", overrideOf("loud", keyOf("ConfigMap", "roomy/config"), "r=c", "1"));
+    world.placements.set(
+      "told" as PlacementKey,
+      placementOf({ name: "told", policy: policyOf("all r=c"), options: ["ns=told"] }),
+    );
+  });
+  for (let pass = 0; pass < 8; pass++) world.pass();
+  world.flush();
+  const { ledger } = world.look();
+  expect(on(ledger, "told")).toBe("m2 m5");
+  const overrides = (cluster: string) =>
+    ledger.placements.get("roomy" as PlacementKey)?.bindings.get(cluster as ClusterName)?.target?.resourceOverrides;
+  expect(overrides("m2")).toHaveLength(1);
+  expect(overrides("m5")).toEqual([]);
 });
 
 test("what a cluster costs follows from its machines and the prices of the repository, and is said to be unknown without", () => {
