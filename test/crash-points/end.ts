@@ -55,6 +55,7 @@ const volatile: readonly string[] = [
     "endedAt",
     "finishedAt",
     "lastTransitionTime",
+    "measuredAt",
     "lastUpdateTime",
     "creationTimestamp",
     "time",
