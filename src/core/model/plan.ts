@@ -276,12 +276,6 @@ export type Reason =
       readonly placement: PlacementKey;
       readonly objects: number;
     }
-  /** A file declares something else than was collected, which counts (`members/README.md#precedence`). */
-  | {
-      readonly kind: "declaredOtherwise";
-      readonly cluster: ClusterName;
-      readonly properties: readonly { readonly name: string; readonly declared: string; readonly recorded: string }[];
-    }
   | { readonly kind: "left"; readonly cluster: ClusterName; readonly placements: readonly PlacementKey[] }
   /** What an update run waits for, or what keeps it. */
   | { readonly kind: "run"; readonly run: RunKey; readonly placement: PlacementKey; readonly wait: RunWait }

@@ -5,7 +5,6 @@ import type { Reason, World } from "../model/plan.ts";
 import { compareText, type PlacementKey } from "../model/value.ts";
 import type { Readiness } from "../rollout/readiness.ts";
 import { conflictReasons } from "./conflicts.ts";
-import { declaredReasons } from "./facts/collected-facts.ts";
 import { extentOf } from "./guard/judge-deletions.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { readinessIn } from "./moves/readiness.ts";
@@ -161,7 +160,6 @@ export function fleetReasons(ledger: Ledger, context: PlanContext): readonly Rea
   for (const { name, contactFailure } of ledger.clusters.values()) {
     if (contactFailure !== null) reasons.push({ kind: "unreachable", cluster: name, ...contactFailure });
   }
-  reasons.push(...declaredReasons(world, ledger));
   for (const { placement, since, violations } of ledger.quarantines.values())
     reasons.push({ kind: "quarantined", placement, since, violations });
   for (const held of ledger.deletions.held) {

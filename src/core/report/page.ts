@@ -231,7 +231,6 @@ const notices: ReadonlySet<Reason["kind"]> = new Set([
   "held",
   "left",
   "orphans",
-  "declaredOtherwise",
   "adopted",
   "wantedTwice",
   "inventoryLost",

@@ -46,7 +46,6 @@ export function weightOf(reason: Reason): Weight {
     case "wantedTwice":
     case "inventoryLost":
     case "orphans":
-    case "declaredOtherwise":
     case "left":
     case "held":
     case "answerDenied":
@@ -117,9 +116,8 @@ export function reasonText(reason: Reason): string {
     case "inventoryLost":
     case "orphans":
       return `${reason.placement}: ${strayText(reason)}`;
-    case "declaredOtherwise":
     case "left":
-      return `${reason.cluster}: ${memberText(reason)}`;
+      return `${reason.cluster}: left the fleet; its objects of ${someNames(reason.placements)} stay there unchanged`;
     case "run":
       return `${reason.placement}: run ${reason.run}${runPlace(reason.wait)} ${waitText(reason.wait)}`;
     case "runFailed":
@@ -138,16 +136,6 @@ const strayText = (reason: Extract<Reason, { kind: "inventoryLost" | "orphans" }
   reason.kind === "orphans"
     ? `${quantity(reason.objects, "object")} on ${reason.cluster} that no decision explains; left alone`
     : `${reason.cluster} has lost its inventory; objects there with Flotilla's mark are listed again and, when removed, left in place instead of deleted`;
-
-const memberText = (reason: Extract<Reason, { kind: "declaredOtherwise" | "left" }>): string =>
-  reason.kind === "left"
-    ? `left the fleet; its objects of ${someNames(reason.placements)} stay there unchanged`
-    : `its file declares ${someNames(reason.properties.map(otherwiseText))}; what was collected counts`;
-
-const otherwiseText = ({ name, declared, recorded }: DeclaredOtherwise["properties"][number]): string =>
-  `${name} as ${declared} where it is ${recorded}`;
-
-type DeclaredOtherwise = Extract<Reason, { kind: "declaredOtherwise" }>;
 
 const untilText = (until: Instant | null): string => (until === null ? "" : ` (until ${instantText(until)})`);
 

@@ -60,8 +60,6 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
     case "answerDenied":
     case "answerPending":
       return whoCanAnswer(reason);
-    case "declaredOtherwise":
-      return "whoever maintains the MemberCluster's file: leave it out of the status";
     case "protected":
       return whoCanApprove(reason);
     case "runFailed":

@@ -7,7 +7,6 @@ import type { PlacementPolicy } from "../../../src/core/model/placement.ts";
 import type { World as Seen } from "../../../src/core/model/plan.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
-import { reasonText } from "../../../src/core/report/reason-text.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
 import { policyOf } from "../schedule/notation.ts";
@@ -186,11 +185,19 @@ test("what a cluster costs follows from its machines and the prices of the repos
   expect(recorded()).toEqual([undefined, undefined, `nodes and pods were read; ${unknown}`]);
 });
 
-test("a file that declares something else than was collected is named, with both values", () => {
+test("where a file declares something else than was collected, the condition names both values", () => {
   world.member("m2").collected = told("5");
   world.member("m1").collected = told("9000m");
-  const said = plan(world.look()).reasons.filter((it) => it.kind === "declaredOtherwise");
-  expect(said.map(reasonText)).toEqual(["m2: its file declares np as 4 where it is 5; what was collected counts"]);
+  const { ledger } = plan(world.look());
+  const said = ["m1", "m2"].map((it) =>
+    ledger.clusters
+      .get(it as ClusterName)
+      ?.conditions.find(({ type }) => type === "ClusterPropertyCollectionSucceeded"),
+  );
+  expect(said.map((it) => it?.message)).toEqual([
+    "nodes and pods were read",
+    "nodes and pods were read; the file declares np as 4 where it is 5, which does not count",
+  ]);
 });
 
 const unread: MissingFacts = { source: "nodes", code: "Forbidden", message: "nodes may not be listed" };

@@ -5,9 +5,10 @@ import { type FactsRecord, recordedFacts } from "../../members/recorded-facts.ts
 import { type ComparedValues, comparedValues } from "../../members/threshold.ts";
 import { boundedMessage, conditionOf, type Verdict } from "../../model/condition.ts";
 import type { PriceList } from "../../model/fleet.ts";
+import type { Intent } from "../../model/intent.ts";
 import type { ClusterRecord, Ledger } from "../../model/ledger.ts";
 import type { Collected, Observation } from "../../model/observation.ts";
-import type { Reason, World } from "../../model/plan.ts";
+import type { World } from "../../model/plan.ts";
 import { earliest, type Instant } from "../../model/value.ts";
 import type { Reached } from "./members.ts";
 
@@ -74,7 +75,7 @@ const conditionType = "ClusterPropertyCollectionSucceeded";
 export function collectionVerdict(
   cluster: ClusterRecord,
   collected: Collected | null,
-  prices: PriceList | null,
+  { prices, clusters }: Pick<Intent, "prices" | "clusters">,
 ): readonly Verdict[] {
   if (collected === null) {
     const said = conditionOf(cluster.conditions, conditionType);
@@ -83,26 +84,32 @@ export function collectionVerdict(
   const [first] = collected.missing;
   const what =
     first === undefined
-      ? ({ status: "True", reason: "PropertiesCollected", message: completeText(collected, prices) } as const)
+      ? ({
+          status: "True",
+          reason: "PropertiesCollected",
+          message: completeText(cluster, collected, { prices, clusters }),
+        } as const)
       : ({ status: "False", reason: first.code, message: missingText(collected) } as const);
   return [{ type: conditionType, ...what, observedGeneration: cluster.generation }];
 }
 
-const completeText = (collected: Collected, prices: PriceList | null): string => {
+/** What else is to be said where all was read: why costs are unknown, and where the file declares something else. */
+function completeText(
+  { name, properties }: ClusterRecord,
+  collected: Collected,
+  { prices, clusters }: Pick<Intent, "prices" | "clusters">,
+): string {
   const { unknown } = costsOf(collected, prices);
-  return boundedMessage(`nodes and pods were read${unknown === null ? "" : `; ${unknown}`}`);
-};
+  const file = clusters.get(name);
+  const declared = file === undefined ? [] : declaredDifferences(file, properties);
+  const otherwise = declared.map((it) => `${it.name} as ${it.declared} where it is ${it.recorded}`).join(", ");
+  return boundedMessage(
+    `nodes and pods were read${unknown === null ? "" : `; ${unknown}`}${otherwise === "" ? "" : `; the file declares ${otherwise}, which does not count`}`,
+  );
+}
 
 const missingText = ({ missing }: Collected): string => boundedMessage(missing.map((it) => it.message).join("; "));
 
 /** What a member said of itself in this look; null where nobody asked. */
 export const collectedIn = (seen: Observation | undefined): Collected | null =>
   seen?.kind === "reached" ? (seen.collected ?? null) : null;
-
-/** Members whose files declare something else than is recorded of them. */
-export const declaredReasons = ({ intent }: World, { clusters }: Pick<Ledger, "clusters">): readonly Reason[] =>
-  [...clusters.values()].flatMap(({ name, properties }): readonly Reason[] => {
-    const file = intent.clusters.get(name);
-    const differences = file === undefined ? [] : declaredDifferences(file, properties);
-    return differences.length === 0 ? [] : [{ kind: "declaredOtherwise", cluster: name, properties: differences }];
-  });

@@ -101,12 +101,13 @@ function recordCluster(cluster: MemberCluster, input: ContactInput): ClusterReco
   const recorded = seen === undefined ? spec : withContact(spec, seen, input);
   const collected = collectedIn(seen);
   const { prices } = input.intent;
+  const by: SettledBy = { collected, prices, cluster };
   const known = settled.get(recorded);
-  if (known !== undefined && known.collected === collected && known.prices === prices) return recorded;
-  const verdicts = [...clusterVerdicts(recorded), ...collectionVerdict(recorded, collected, prices)];
+  if (known?.collected === collected && known.prices === prices && known.cluster === cluster) return recorded;
+  const verdicts = [...clusterVerdicts(recorded), ...collectionVerdict(recorded, collected, input.intent)];
   const conditions = settleConditions(recorded.conditions, verdicts, now);
   const next = conditions === recorded.conditions ? recorded : { ...recorded, conditions };
-  settled.set(next, { collected, prices });
+  settled.set(next, by);
   return next;
 }
 
@@ -116,6 +117,7 @@ const settled = new WeakMap<ClusterRecord, SettledBy>();
 interface SettledBy {
   readonly collected: Collected | null;
   readonly prices: World["intent"]["prices"];
+  readonly cluster: MemberCluster;
 }
 
 const specDigestOf = remembered(({ labels, spec }: MemberCluster) => digestOf({ labels, spec }));
