@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
 import { type Assessment, assessClusters } from "../../../src/core/schedule/assessment.ts";
+import type { Candidate } from "../../../src/core/schedule/framework/cycle.ts";
 import { profiles } from "../../../src/core/schedule/profile.ts";
 import { cycleBindings, fleet, now, policyOf } from "./notation.ts";
 
-const assess = (members: string, on: string, policy: string): readonly Assessment[] =>
+const assess = (members: string | readonly Candidate[], on: string, policy: string): readonly Assessment[] =>
   assessClusters(
     {
       policy: policyOf(policy),
       namespace: null,
-      candidates: fleet(members),
+      candidates: typeof members === "string" ? fleet(members) : members,
       cycleBindings: cycleBindings(on, 0),
       recorded: [],
       now,
@@ -107,4 +108,18 @@ const cases: readonly Case[] = [
 
 test.each(cases)("$what", ({ members, on, policy, want }) => {
   expect(assess(members, on, policy).flatMap(lines)).toEqual(want);
+});
+
+test("labels that nodes tell are those that a preferred term is explained by", () => {
+  const located = (it: Candidate, region: string): Candidate => ({
+    ...it,
+    facts: { ...it.facts, labels: { ...it.facts.labels, region } },
+  });
+  const [a, b] = fleet("a b") as [Candidate, Candidate];
+  expect(assess([located(a, "eu"), located(b, "us")], "", "1 prefer 10:region=eu").flatMap(lines)).toEqual([
+    "a: off #1 nearest",
+    "  ClusterAffinity: 10 of weight 10: its labels match",
+    "b: off #2 nearest",
+    "  ClusterAffinity: 0 of weight 10: not region=eu (it has region=us)",
+  ]);
 });

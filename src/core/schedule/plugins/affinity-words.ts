@@ -32,7 +32,7 @@ function unmetText(
 }
 
 /** The first part of a label selector that a cluster does not meet, and what it has instead; null if it meets all. */
-export const selectorMismatch = (selector: LabelSelector, { cluster: { labels } }: Candidate): string | null =>
+export const selectorMismatch = (selector: LabelSelector, { facts: { labels } }: Candidate): string | null =>
   mismatchText(selector, labels);
 
 function mismatchText(selector: LabelSelector | null, labels: Labels): string | null {
