@@ -72,13 +72,13 @@ export function assessClusters(unordered: Cycle, { plugins }: Profile): readonly
     others.filter((it) => fitsAll(present, it)),
     present,
     others.length,
-  ).map((it) => it.candidate.cluster.name);
+  );
+  const ranks = new Map(ranked.map((it, at) => [it.candidate.cluster.name, at + 1]));
   const assessed = cycle.candidates.map((candidate): Omit<Assessment, "isNearest"> => {
     const { name } = candidate.cluster;
     const isSelected = holders.has(name);
-    const elsewhere = new Set([...holders].filter((it) => it !== name));
+    const elsewhere = isSelected ? new Set([...holders].filter((it) => it !== name)) : holders;
     const prepared = isSelected ? preparedAgain(present, { ...situation, holders: elsewhere }, null) : present;
-    const place = ranked.indexOf(name);
     return {
       cluster: name,
       isSelected,
@@ -86,7 +86,7 @@ export function assessClusters(unordered: Cycle, { plugins }: Profile): readonly
       numbers: prepared.plugins.flatMap(({ plugin, at }) =>
         (at.numbers?.(candidate) ?? []).map((it) => `${plugin.name}: ${it}`),
       ),
-      rank: place < 0 ? null : place + 1,
+      rank: ranks.get(name) ?? null,
     };
   });
   const nearest = nearestOf(assessed);
