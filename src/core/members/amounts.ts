@@ -1,5 +1,18 @@
+import { isObject, type Json } from "../model/json.ts";
+import { quantityOf } from "../model/quantity.ts";
+
 /** Amounts of resources in billionths, by the resource's name. */
 export type Amounts = ReadonlyMap<string, bigint>;
+
+/** Amounts as a member writes them; what is no quantity or negative is left out: no API server accepts either. */
+export function amountsIn(written: Json): Amounts {
+  const amounts = new Map<string, bigint>();
+  for (const [name, text] of Object.entries(isObject(written) ? written : {})) {
+    const amount = quantityOf(String(text));
+    if (amount !== null && amount.nanos >= 0n) amounts.set(name, amount.nanos);
+  }
+  return amounts;
+}
 
 /** Both together. */
 export function withAmounts(sum: Amounts, more: Amounts): Amounts {

@@ -1,9 +1,9 @@
-import { isObject, type Json, type JsonObject, memberAt, textOf } from "../model/json.ts";
+import { type JsonObject, memberAt, textOf } from "../model/json.ts";
 import { flotillaGroup, resourcePrefix } from "../model/names.ts";
 import type { MachineCount, MemberProperties } from "../model/observation.ts";
-import { quantityOf } from "../model/quantity.ts";
 import { compareText } from "../model/value.ts";
-import { type Amounts, binaryText, decimalText, withAmounts } from "./amounts.ts";
+import { type Amounts, amountsIn, binaryText, decimalText, withAmounts } from "./amounts.ts";
+import { isPropertyName } from "./provided.ts";
 
 /** What a Node tells: little of it, since a member may have thousands. */
 export interface NodeFacts {
@@ -15,19 +15,26 @@ export interface NodeFacts {
   readonly subscription: string | null;
 }
 
+const typeLabels = ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"];
+const regionLabels = ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];
+
 /** As much of a Node as its facts need: the rest is forgotten with the page that it came in. */
 export const reducedNode = (node: JsonObject): JsonObject => ({
-  metadata: { labels: memberAt(node, "metadata", "labels") },
+  metadata: {
+    labels: Object.fromEntries(
+      [...typeLabels, ...regionLabels].map((it) => [it, memberAt(node, "metadata", "labels", it)]),
+    ),
+  },
   spec: { providerID: memberAt(node, "spec", "providerID") },
   status: { capacity: memberAt(node, "status", "capacity"), allocatable: memberAt(node, "status", "allocatable") },
 });
 
-/** Reads a Node. What is no quantity is left out. */
+/** Reads a Node. What is no quantity is left out, and so is what is no value of a label. */
 export function nodeFactsOf(node: JsonObject): NodeFacts {
-  const label = (...names: readonly string[]): string | null => {
+  const label = (names: readonly string[]): string | null => {
     for (const name of names) {
       const value = textOf(memberAt(node, "metadata", "labels", name));
-      if (value !== null && value !== "") return value;
+      if (value !== null && isLabelValue(value)) return value;
     }
     return null;
   };
@@ -35,19 +42,10 @@ export function nodeFactsOf(node: JsonObject): NodeFacts {
   return {
     capacity: amountsIn(memberAt(node, "status", "capacity")),
     allocatable: amountsIn(memberAt(node, "status", "allocatable")),
-    machineType: label("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"),
-    region: label("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"),
+    machineType: label(typeLabels),
+    region: label(regionLabels),
     subscription: /^azure:\/\/\/subscriptions\/([^/]+)\//i.exec(provider)?.[1] ?? null,
   };
-}
-
-function amountsIn(written: Json): Amounts {
-  const amounts = new Map<string, bigint>();
-  for (const [name, text] of Object.entries(isObject(written) ? written : {})) {
-    const amount = quantityOf(String(text));
-    if (amount !== null) amounts.set(name, amount.nanos);
-  }
-  return amounts;
 }
 
 const measured = ["cpu", "memory"] as const;
@@ -58,15 +56,16 @@ export function nodeProperties(nodes: readonly NodeFacts[]): MemberProperties {
   const types = new Map<string, number>();
   for (const { machineType } of nodes)
     if (machineType !== null) types.set(machineType, (types.get(machineType) ?? 0) + 1);
-  for (const [type, count] of types) found.set(`kubernetes.azure.com/vm-sizes/${type}/count`, String(count));
+  for (const [type, count] of firstOf(types)) found.set(`kubernetes.azure.com/vm-sizes/${type}/count`, String(count));
   const capacity = sumOf(nodes, (it) => it.capacity);
   const allocatable = sumOf(nodes, (it) => it.allocatable);
   for (const name of measured) {
     found.set(`${resourcePrefix}total-${name}`, amountText(name, capacity.get(name) ?? 0n));
     found.set(`${resourcePrefix}allocatable-${name}`, amountText(name, allocatable.get(name) ?? 0n));
   }
-  for (const [name, amount] of capacity)
-    if (isExtended(name)) found.set(`${flotillaGroup}/total.${name.replace("/", ".")}`, decimalText(amount));
+  const extended = [...capacity].filter(([name]) => isExtended(name));
+  for (const [name, amount] of firstOf(extended))
+    found.set(`${flotillaGroup}/total.${name.replace("/", ".")}`, decimalText(amount));
   return new Map([...found].sort(([a], [b]) => compareText(a, b)));
 }
 
@@ -81,6 +80,12 @@ export function availableProperties(nodes: readonly NodeFacts[], requested: Amou
   );
 }
 
+/** As many as are recorded, whatever a member makes up: the first by name, so that they stay the same. */
+const firstOf = <T>(all: Iterable<readonly [string, T]>): readonly (readonly [string, T])[] =>
+  [...all].sort(([a], [b]) => compareText(a, b)).slice(0, mostOfAKind);
+
+const mostOfAKind = 100;
+
 const amountText = (name: (typeof measured)[number], amount: bigint): string =>
   name === "memory" ? binaryText(amount) : decimalText(amount);
 
@@ -88,7 +93,8 @@ const sumOf = (nodes: readonly NodeFacts[], amountsOf: (node: NodeFacts) => Amou
   nodes.reduce<Amounts>((sum, it) => withAmounts(sum, amountsOf(it)), new Map());
 
 /** Such as `nvidia.com/gpu`: not Kubernetes' own, and not a page size or a kind of volume. */
-const isExtended = (name: string): boolean => /^[^/]+\/[^/]+$/.test(name) && !/^([^/]*\.)?kubernetes\.io\//.test(name);
+const isExtended = (name: string): boolean =>
+  isPropertyName(name) && /^[^/]+\/[^/]+$/.test(name) && !/^([^/]*\.)?kubernetes\.io\//.test(name);
 
 /** The labels that all nodes tell alike (`members/README.md#labels`). */
 export function nodeLabels(nodes: readonly NodeFacts[]): MemberProperties {

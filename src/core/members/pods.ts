@@ -1,6 +1,5 @@
-import { isObject, type JsonObject, listAt, memberAt, textOf } from "../model/json.ts";
-import { quantityOf } from "../model/quantity.ts";
-import type { Amounts } from "./amounts.ts";
+import { type JsonObject, listAt, memberAt, textOf } from "../model/json.ts";
+import { type Amounts, amountsIn } from "./amounts.ts";
 
 /** Pods that ask for something of a node: scheduled, and not ended. A member that ignores it lists all. */
 export const requestingPods = "spec.nodeName!=,status.phase!=Failed,status.phase!=Succeeded";
@@ -19,10 +18,7 @@ export function requestedBy(pods: readonly JsonObject[]): Amounts {
     const { node = null, phase = null } = pod;
     if (node === null || node === "" || phase === "Succeeded" || phase === "Failed") continue;
     for (const requests of listAt(pod, "requests"))
-      for (const [name, text] of Object.entries(isObject(requests) ? requests : {})) {
-        const amount = quantityOf(String(text));
-        if (amount !== null) sum.set(name, (sum.get(name) ?? 0n) + amount.nanos);
-      }
+      for (const [name, amount] of amountsIn(requests)) sum.set(name, (sum.get(name) ?? 0n) + amount);
   }
   return sum;
 }

@@ -38,7 +38,8 @@ function providedBy(written: Json): Provided {
   if (entries.length > mostProperties) return { wrong: `it has more than ${mostProperties} properties` };
   const found: [string, string][] = [];
   for (const [name, it] of entries) {
-    if (!isName(name)) return { wrong: `it has ${JSON.stringify(name.slice(0, 60))}, which is no name of a property` };
+    if (!isPropertyName(name))
+      return { wrong: `it has ${JSON.stringify(name.slice(0, 60))}, which is no name of a property` };
     const value = isObject(it) ? (it["value"] ?? null) : it;
     const text = typeof value === "number" ? String(value) : textOf(value);
     if (text === null || text === "") return { wrong: `it has ${name} without a value` };
@@ -49,7 +50,8 @@ function providedBy(written: Json): Provided {
   return { properties: new Map(found.sort(([a], [b]) => compareText(a, b))) };
 }
 
-const isName = (name: string): boolean =>
+/** A name of a property as Kubernetes writes labels' keys, with any number of slashes. */
+export const isPropertyName = (name: string): boolean =>
   name.length <= longestName && name.split("/").every((it) => /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(it));
 
 function parsedObject(text: string): Json {

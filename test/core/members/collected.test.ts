@@ -63,10 +63,29 @@ describe("properties that nodes tell", () => {
       ["four 16Gi", "8 16Gi"],
       "kubernetes-fleet.io/node-count=2 allocatable-cpu=8 allocatable-memory=32Gi total-cpu=8 total-memory=32Gi",
     ],
+    [
+      "what is negative is left out",
+      ["-4 16Gi", "8 16Gi"],
+      "kubernetes-fleet.io/node-count=2 allocatable-cpu=8 allocatable-memory=32Gi total-cpu=8 total-memory=32Gi",
+    ],
+    [
+      "a type or an extended resource of which the name is made up is left out",
+      [`8 32Gi ${"t".repeat(64)} eu example.com/${"x".repeat(300)}:1 example.com/*:1`],
+      "kubernetes-fleet.io/node-count=1 allocatable-cpu=8 allocatable-memory=32Gi total-cpu=8 total-memory=32Gi",
+    ],
   ];
   test.each(cases)("%s", (_, nodes, expected) => {
     expect(shown(nodeProperties(facts(nodes)))).toBe(expected);
   });
+});
+
+test("a hundred types and extended resources are recorded at most, in whatever order nodes come", () => {
+  const nodes = Array.from({ length: 150 }, (_, at) => `1 1Gi t${at} eu example.com/r${at}:1`);
+  const found = nodeProperties(facts(nodes));
+  const counted = (prefix: string) => [...found.keys()].filter((it) => it.startsWith(prefix)).length;
+  expect([counted("kubernetes.azure.com/vm-sizes/"), counted("flotilla.dev/total.")]).toEqual([100, 100]);
+  expect(found.get("kubernetes-fleet.io/node-count")).toBe("150");
+  expect(nodeProperties(facts(nodes.toReversed()))).toEqual(found);
 });
 
 describe("labels that nodes tell", () => {
@@ -118,6 +137,11 @@ describe("what is available", () => {
     ],
     ["one that is pending on a node does", [pod([asks], "n", "Pending")], "available-cpu=14500m available-memory=63Gi"],
     ["never less than nothing", [pod([{ cpu: "99" }])], "available-cpu=0 available-memory=64Gi"],
+    [
+      "a container that asks for less than nothing gives nothing",
+      [pod([{ cpu: "-99" }])],
+      "available-cpu=16 available-memory=64Gi",
+    ],
     ["a container that asks for nothing takes nothing", [pod([{}])], "available-cpu=16 available-memory=64Gi"],
   ];
   test.each(cases)("%s", (_, pods, expected) => {
