@@ -9,7 +9,13 @@ import {
 } from "../../../src/core/model/inventory.ts";
 import type { Ledger } from "../../../src/core/model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectText } from "../../../src/core/model/manifest.ts";
-import type { Health, LiveObject, Observation } from "../../../src/core/model/observation.ts";
+import {
+  type Collected,
+  type Health,
+  type LiveObject,
+  noProperties,
+  type Observation,
+} from "../../../src/core/model/observation.ts";
 import type { World as Seen } from "../../../src/core/model/plan.ts";
 import {
   type ClusterName,
@@ -310,6 +316,23 @@ describe("members", () => {
 
   test("the uid that joined stays on record while another cluster answers", () => {
     expect(record(hearing({ clusterUid: "another" })).clusters.get(m1)?.kubeSystemUid).toBe("uid-of-m1");
+  });
+
+  test("what another cluster tells of itself does not change what is said of collecting", () => {
+    const told: Collected = {
+      properties: noProperties,
+      provided: noProperties,
+      machines: [],
+      labels: new Map(),
+      missing: [{ source: "nodes", code: "Forbidden", message: "nodes may not be listed" }],
+    };
+    const collecting = (ledger: Ledger) =>
+      ledger.clusters.get(m1)?.conditions.find((it) => it.type === "ClusterPropertyCollectionSucceeded");
+    expect(collecting(record(hearing({ clusterUid: "another", collected: told })))).toBeUndefined();
+    const before = record(hearing({ collected: told }));
+    expect(collecting(before)?.status).toBe("False");
+    const another = hearing({ clusterUid: "another", collected: { ...told, missing: [] } }, before);
+    expect(collecting(record(another))).toBe(collecting(before));
   });
 });
 

@@ -99,7 +99,8 @@ function recordCluster(cluster: MemberCluster, input: ContactInput): ClusterReco
   const spec = base.specDigest === specDigest ? base : { ...base, specDigest, generation: base.generation + 1 };
   const seen = observed.get(cluster.name);
   const recorded = seen === undefined ? spec : withContact(spec, seen, input);
-  const collected = collectedIn(seen);
+  // What another cluster says of itself is not said of the member.
+  const collected = recorded.contactFailure === null ? collectedIn(seen) : null;
   const { prices } = input.intent;
   const by: SettledBy = { collected, prices, cluster };
   const known = settled.get(recorded);
