@@ -10,8 +10,8 @@ import { defect, inventoryKey, placementActionsIn } from "./check-defect.ts";
 /**
  * Lists wanted objects that a plan takes away, and Namespaces and definitions that would take some along
  * (`plan/README.md#d-9`): what another placement is to carry on the same cluster, by its target there, by its newest
- * snapshot, or by the plan of a run that is under way, stays, whatever was confirmed. Where overrides might drop it, only what its member carries for that placement
- * counts.
+ * snapshot, or by the plan of a run that is under way, stays, whatever was confirmed. Where overrides might drop it, only
+ * what its member carries for that placement counts.
  */
 export function* checkHandOvers({ actions, ledger }: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   let index: ReadonlyMap<string, readonly PlacementRecord[]> | null = null;

@@ -147,7 +147,10 @@ function concluded(
   };
 }
 
-/** The moves that have not begun, each from its cluster's binding by now: another run may have brought something, or renamed what is there. */
+/**
+ * The moves that have not begun, each from its cluster's binding by now: another run may have brought something, or renamed
+ * what is there.
+ */
 function pendingIn({ record, moves, begun }: PlacementProgress): readonly Move[] {
   const started = new Set(begun);
   return moves.flatMap((move) => {
