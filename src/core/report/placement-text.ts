@@ -2,7 +2,7 @@ import type { Binding, ClusterDecision } from "../model/binding.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
 import { instantText, oneLine } from "../model/value.ts";
-import type { Assessment } from "../schedule/assessment.ts";
+import { type Assessment, compareNearness } from "../schedule/assessment.ts";
 import { summaryOf } from "../status/summary.ts";
 import { quantity } from "./phrases.ts";
 
@@ -50,8 +50,8 @@ export function explainPlacement(
   for (const it of assessments)
     if (chosen(it.cluster) && !shown.has(it.cluster))
       lines.push("", `not on ${it.cluster}`, ...assessmentLines(record, it, ""));
-  const nearest = assessments.filter((it) => it.isNearest && chosen(it.cluster)).map(nearestText);
-  if (nearest.length > 0) lines.push("", `nearest to being picked: ${nearest.join("; ")}`);
+  const nearest = assessments.filter((it) => it.isNearest && chosen(it.cluster)).sort(compareNearness);
+  if (nearest.length > 0) lines.push("", `nearest to being picked: ${nearest.map(nearestText).join("; ")}`);
   return `${lines.map(oneLine).join("\n")}\n`;
 }
 
@@ -76,23 +76,26 @@ function bindingLines({ target, removal, leaving, facts, conditions }: Binding):
 
 /** What the scheduler would say now, without what the recorded decision said already. */
 function assessmentLines(
-  { spec: { policy } }: PlacementRecord,
+  record: PlacementRecord,
   assessment: Assessment | undefined,
-  recorded: string,
+  reason: string,
 ): readonly string[] {
   if (assessment === undefined) return [];
   const { isSelected, refusals, numbers, rank } = assessment;
   const refused = refusals.flatMap(({ plugin, because, remedy }) => {
     const refusal = `${plugin}: ${because}`;
     if (isSelected) return [`  would not be picked today: ${refusal}; stays until the policy changes`];
-    const isSaid = recorded === refusal;
+    const isSaid = reason === refusal;
     return [
       ...(isSaid ? [] : [`  refused today: ${refusal}`]),
       ...(remedy === null ? [] : [`  to be picked: ${remedy}`]),
     ];
   });
-  const wanted = policy.kind === "PickN" ? policy.numberOfClusters : null;
-  const next = rank === 1 && wanted !== null ? `; numberOfClusters: ${wanted + 1} would pick it` : "";
+  const { policy } = record.spec;
+  const more = policy.kind === "PickN" && rank === 1 ? policy.numberOfClusters + 1 : null;
+  // With fewer than are wanted, as in quarantine, it is not the number that keeps it out.
+  const isEnough = more !== null && summaryOf(record).selected + 1 >= more;
+  const next = isEnough ? `; numberOfClusters: ${more} would pick it` : "";
   const place = rank === null ? [] : [`  fits today, number ${rank} of those that are not picked${next}`];
   return [...refused, ...place, ...numbers.map((it) => `  ${it}`)];
 }

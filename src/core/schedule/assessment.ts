@@ -117,12 +117,17 @@ const refusalsOf = (candidate: Candidate, { plugins }: Prepared): readonly Refus
       : [],
   );
 
-/** Those that fit, best first; then those that the fewest plugins refuse, by name. */
+/** Orders clusters that are not selected: those that fit, best first; then those that the fewest plugins refuse. */
+export const compareNearness = (a: Nearness, b: Nearness): number =>
+  a.refusals.length - b.refusals.length || (a.rank ?? 0) - (b.rank ?? 0);
+
+type Nearness = Pick<Assessment, "refusals" | "rank">;
+
 const nearestOf = (assessed: readonly Omit<Assessment, "isNearest">[]): ReadonlySet<ClusterName> =>
   new Set(
     assessed
       .filter((it) => !it.isSelected)
-      .sort((a, b) => a.refusals.length - b.refusals.length || (a.rank ?? 0) - (b.rank ?? 0))
+      .sort(compareNearness)
       .slice(0, nearestCount)
       .map((it) => it.cluster),
   );

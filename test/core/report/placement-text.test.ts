@@ -46,9 +46,16 @@ test("what the scheduler would say now stands below what it said, and the neares
     "not on d",
     "  fits today, number 2 of those that are not picked",
     "",
-    "nearest to being picked: b (refused by TaintToleration, ClusterEligibility); c (fits)",
+    "nearest to being picked: c (fits); b (refused by TaintToleration, ClusterEligibility)",
     "",
   ]);
+});
+
+test("no larger number is suggested while fewer clusters are picked than are wanted", () => {
+  const text = explainPlacement(record([waiting("a")], { policy: pickN(2) }), () => true, [
+    assessment("b", { rank: 1, isNearest: true }),
+  ]);
+  expect(text).toContain("\n  fits today, number 1 of those that are not picked\n");
 });
 
 test("one cluster is shown alone, also where nothing is recorded of it", () => {
