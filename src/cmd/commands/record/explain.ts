@@ -33,8 +33,10 @@ export async function explain(options: ExplainOptions, terminal: Terminal): Prom
     const { commit: head } = state;
     const { placement, cluster } = options;
     const record = ledger.placements.get(placement as PlacementKey);
-    if (record === undefined && ledger.quarantines.has(placement as PlacementKey))
+    if (record === undefined && ledger.quarantines.has(placement as PlacementKey)) {
+      if (options.output === "text") await printAge();
       return explainUnplanned(options, ledger, terminal);
+    }
     if (head === null || record === undefined) {
       terminal.err(unknownText(`placement ${placement}`, knownPlacements(ledger)));
       return exitCodes.usage;
