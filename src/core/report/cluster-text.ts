@@ -2,6 +2,7 @@ import { conditionOf } from "../model/condition.ts";
 import type { MemberCluster } from "../model/fleet.ts";
 import type { Intent } from "../model/intent.ts";
 import type { ClusterRecord, Ledger } from "../model/ledger.ts";
+import { resourcePrefix } from "../model/names.ts";
 import { compareText, type DurationMs, type Instant, instantText, shortDuration } from "../model/value.ts";
 import { factsOfMember } from "../schedule/framework/facts.ts";
 import { clusterRows, type TableRows } from "./tables.ts";
@@ -14,7 +15,10 @@ interface Look {
   readonly now: Instant;
 }
 
-/** One property of a member as decisions read it, and who says it: the cluster itself, a provider, or the file. */
+/**
+ * One property of a member as decisions read it, and who says it: the cluster itself, a provider, a price, or the file;
+ * `record` where no file defines the member any more.
+ */
 interface KnownProperty {
   readonly name: string;
   readonly value: string;
@@ -38,7 +42,7 @@ function resourceCells(record: ClusterRecord, { clusters }: Look["intent"], now:
   const known = new Map(knownProperties(record, member).map((it) => [it.name, it.value]));
   const measuredAt = record.collection.measuredAt ?? member?.resourceUsage.observedAt ?? null;
   const amount = (resource: string): string => {
-    const [available, total] = ["available", "total"].map((it) => known.get(`${resources}${it}-${resource}`));
+    const [available, total] = ["available", "total"].map((it) => known.get(`${resourcePrefix}${it}-${resource}`));
     return available === undefined && total === undefined ? "-" : `${available ?? "-"}/${total ?? "-"}`;
   };
   return [
@@ -49,8 +53,6 @@ function resourceCells(record: ClusterRecord, { clusters }: Look["intent"], now:
     measuredAt === null ? "-" : `${shortDuration(Math.max(0, now - measuredAt) as DurationMs)} ago`,
   ];
 }
-
-const resources = "resources.kubernetes-fleet.io/";
 
 /** The properties of a member, by name, each as the scheduler reads it. */
 export function knownProperties(record: ClusterRecord, member: MemberCluster | undefined): readonly KnownProperty[] {
