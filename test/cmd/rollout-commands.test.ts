@@ -214,7 +214,7 @@ describe("run", () => {
     [["drain", "easts"], /no file defines the MemberCluster easts\n {2}did you mean "east"\?/],
     [["rollback", "webs"], /there is no record of placement webs/],
     [["evict", "web", "east"], /there is no record of placement web; recorded are: none/],
-    [["describe", "node", "x"], /unknown kind node; the only one is run/],
+    [["describe", "node", "x"], /unknown kind node; choose run or cluster/],
   ])("%j is refused", async (argv, says) => {
     const { code, out, err } = await flotilla(...argv);
     expect({ code, out }).toEqual({ code: 64, out: "" });
