@@ -14,6 +14,7 @@ import {
   minutes,
   type PlacementKey,
 } from "../../../src/core/model/value.ts";
+import { decisionVersion } from "../../../src/core/plan/decision.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
@@ -107,6 +108,34 @@ function run(placement: string): Seen {
   return { ...next, ledger: plan(next).ledger };
 }
 
+/** With `placement` in quarantine, as long as it is planned by the same rules. */
+function quarantined(world: Seen, placement: string): Seen {
+  const { ledger, intent, now } = world;
+  const key = placement as PlacementKey;
+  const quarantine = { placement: key, since: now, commit: intent.commit, decisionVersion, violations: [] };
+  return { ...world, ledger: { ...ledger, quarantines: new Map([[key, quarantine]]) } };
+}
+
+/** Somebody took our mark off what is kept on m1. */
+function unmark(): void {
+  const live = world.member("m1").objects.get(config);
+  if (live === undefined) throw new Error("it is there");
+  world.member("m1").objects.set(config, { ...live, mark: null });
+}
+
+/**
+ * Its turn came, and nobody was told before it was in quarantine, which is over by now. So the one before is to forget what
+ * somebody took our mark off.
+ */
+function comingOut(placement: string): Seen {
+  unmark();
+  const turn = run(placement);
+  const admitted = { ...turn, ledger: plan(turn).ledger };
+  const { ledger } = plan(quarantined(admitted, placement));
+  expect(plan({ ...admitted, ledger }).actions, "nothing is handed over meanwhile").toEqual([]);
+  return { ...admitted, ledger: { ...ledger, quarantines: new Map() } };
+}
+
 const without = <K, V>(map: ReadonlyMap<K, V>, gone: K): ReadonlyMap<K, V> =>
   new Map([...map].filter(([key]) => key !== gone));
 
@@ -129,6 +158,9 @@ const changes: readonly { readonly name: string; readonly after: () => Seen }[] 
     name: "a next owner that takes its turn by itself",
     after: () => committed(() => place("slow", "ns=shop", "unavailable=3")),
   },
+  { name: "a next owner in quarantine", after: () => quarantined(seen, "slow") },
+  { name: "a next owner in quarantine as its turn comes", after: () => quarantined(run("slow"), "slow") },
+  { name: "a next owner that comes out of quarantine in its turn", after: () => comingOut("slow") },
   { name: "another next owner", after: () => committed(() => place("also", "ns=shop", "external")) },
   {
     name: "a next owner that stays away from one cluster",
@@ -239,10 +271,7 @@ describe("while much waits to be handed over, a plan with warm memories is the p
 });
 
 test("what somebody took our mark off is forgotten once its next owner has its turn", () => {
-  const live = world.member("m1").objects.get(config);
-  if (live === undefined) throw new Error("it is there");
-  live.mark = null;
-  world.member("m1").objects.set(config, live);
+  unmark();
   seen = { ...world.look() };
   expect(plan(seen).actions, "it goes on waiting").toEqual([]);
   let next = run("slow");
