@@ -9,6 +9,7 @@ import { openClient } from "../../../src/shell/kube/client/client.ts";
 import { defaultDeadlines, httpNetwork, httpStreams, type Network } from "../../../src/shell/kube/client/transport.ts";
 import { kubeFleetOver } from "../../../src/shell/kube/fleet.ts";
 import { type Collector, newCollector } from "../../../src/shell/kube/watch/collect.ts";
+import { openPropertyCommand } from "../../../src/shell/kube/watch/property-command.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { temporaryFolder } from "../git/hub.ts";
 import { clock } from "./member-world.ts";
@@ -208,6 +209,19 @@ describe("the operator's command", () => {
     member().create("test", { apiVersion: "v1", kind: "ConfigMap", metadata, data: { tier: "2" } });
     const { provided } = await withProgram(`echo '{"properties": {"tier": "9", "zone": "1"}}'`);
     expect(provided).toEqual({ tier: "2", zone: "1" });
+  });
+
+  it("waits for those of other members no longer than it may take", async () => {
+    const program = join(folder.path, "program");
+    writeFileSync(program, "#!/bin/sh\nsleep 60\n");
+    chmodSync(program, 0o755);
+    const commands = openPropertyCommand(program, 200);
+    const ends = await Promise.all(Array.from({ length: 12 }, (_, at) => commands?.of(`member-${at}`)(new Map())));
+    expect(ends.map((it) => (it?.kind === "failed" ? it.why : it))).toEqual([
+      ...Array(8).fill("gave no response within 1 s"),
+      ...Array(4).fill("waited longer than 1 s for those of other members"),
+    ]);
+    commands?.close();
   });
 
   const failures: readonly (readonly [name: string, lines: string, message: string, programMs: number])[] = [

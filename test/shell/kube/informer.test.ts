@@ -1,4 +1,5 @@
 // The fleet that watches, beyond the contract: what it holds on to, what wakes it, and what it does when watches break.
+import { setMaxListeners } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/core/model/json.ts";
 import type { Observation } from "../../../src/core/model/observation.ts";
@@ -84,6 +85,31 @@ describe("what is held of a member", () => {
     expect(gone.length).toBe(1);
     expect([...after.objects].every(([key, it]) => before.objects.get(key) === it)).toBe(true);
     cluster().create("somebody", configMap("shop/b", {}));
+    await fleet.close();
+  });
+
+  it("is reached, however long it takes to list its nodes and pods", async () => {
+    const deadlineMs = 20_000;
+    const set: AbortController[] = [];
+    const network: Network = {
+      ...httpNetwork,
+      deadline(ms) {
+        if (ms !== deadlineMs) return httpNetwork.deadline(ms);
+        const over = new AbortController();
+        setMaxListeners(0, over.signal);
+        set.push(over);
+        return over.signal;
+      },
+      async exchange(outgoing) {
+        const answer = await httpNetwork.exchange(outgoing);
+        // The time for the requests before it is over meanwhile.
+        if (outgoing.url.pathname.endsWith("/nodes")) for (const it of set.splice(0)) it.abort();
+        return answer;
+      },
+    };
+    const { fleet, see } = await watching({ network, deadlineMs });
+    expect((await see()).kind).toBe("reached");
+    expect(set).not.toEqual([]);
     await fleet.close();
   });
 

@@ -83,6 +83,21 @@ export function inSlot<T>({ limiter, network }: SlotPool, task: () => Promise<T>
   });
 }
 
+/** Runs a task in a slot; null where none was free within this time: then it is not begun. */
+export function inSlotWithin<T>(slots: Limiter, ms: number, task: () => Promise<T>): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      resolve(null);
+    }, ms);
+    void slots.run(async () => {
+      clearTimeout(timer);
+      if (!isLate) await task().then(resolve, reject);
+    });
+  });
+}
+
 /** Does the work for every item, as many at once as a member is sent requests; what waits has not begun. */
 export async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();

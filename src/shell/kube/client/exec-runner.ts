@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import path from "node:path";
 import { canonicalJson } from "../../../core/model/json.ts";
-import { type Limiter, limiter } from "./concurrency.ts";
+import { inSlotWithin, type Limiter, limiter } from "./concurrency.ts";
 import {
   credentialFailure,
   type ExecCluster,
@@ -91,18 +91,15 @@ interface PluginCall {
 }
 
 /** Waits for a slot until the deadline. */
-function inSlotUntil(slots: Limiter, call: PluginCall, deadlineMs: number, closing: AbortSignal): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      reject(credentialFailure(`its plugin waited longer than ${inSeconds(deadlineMs)} for other plugins`));
-    }, deadlineMs);
-    void slots.run(async () => {
-      clearTimeout(timer);
-      if (!isLate) await runPlugin(call, deadlineMs, closing).then(resolve, reject);
-    });
-  });
+async function inSlotUntil(
+  slots: Limiter,
+  call: PluginCall,
+  deadlineMs: number,
+  closing: AbortSignal,
+): Promise<string> {
+  const output = await inSlotWithin(slots, deadlineMs, () => runPlugin(call, deadlineMs, closing));
+  if (output !== null) return output;
+  throw credentialFailure(`its plugin waited longer than ${inSeconds(deadlineMs)} for other plugins`);
 }
 
 /** Runs a plugin once and gives its output. */

@@ -37,6 +37,7 @@ export function runProgram(
       end();
       killGroup(child);
       // Children in a session of their own may hold them open.
+      child.stdin.destroy();
       child.stdout.destroy();
       child.stderr.destroy();
       resolve(failed(why));

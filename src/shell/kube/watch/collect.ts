@@ -26,7 +26,10 @@ import type { ProgramEnd } from "../client/run-program.ts";
 
 /** Finds out what a member is, now and then: its nodes and pods change slowly, and cost much to list. */
 export interface Collector {
-  /** What was found out last, or is found out now where that is due. Never rejects, and takes no longer than its deadline. */
+  /**
+   * What was found out last, or is found out now where that is due. Never rejects. It takes no longer than its deadline,
+   * and as long again to wait for the operator's command and to run it, each.
+   */
   collect(): Promise<Collected>;
   /** Asks how many nodes there are, in one small request: with another number than before, the next `collect` is due. */
   probe(): Promise<boolean>;

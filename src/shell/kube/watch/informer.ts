@@ -192,7 +192,7 @@ export class Informer {
       pause: (ms: number) => this.#pause(ms, this.#closing.signal),
     };
     try {
-      const watch = await MemberWatch.open(this.#asking(), around, this.#last);
+      const watch = await MemberWatch.open(() => this.#asking(), around, this.#last);
       return watch instanceof MemberWatch ? { watch, broken, breakOff } : unreachableObservation(watch);
     } catch (error) {
       return { kind: "unreachable", ...contactFailureOf(error) };

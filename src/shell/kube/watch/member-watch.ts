@@ -49,17 +49,18 @@ export class MemberWatch {
 
   /** Reads everything once. Gives the member's refusal; rejects with {@link MemberUnreachable} when it is lost meanwhile. */
   static async open(
-    asking: MemberApi,
+    asking: () => MemberApi,
     around: MemberContext,
     before: Observation | null,
   ): Promise<MemberWatch | ApiFailure> {
-    const basics = await readIdentityAndInventory(asking.client);
+    const basics = await readIdentityAndInventory(asking().client);
     if (basics.kind === "refused") return basics;
     const collected = await around.collector.collect();
     const opened = new MemberWatch(basics, basics.stored.inventory, { around, before, collected });
     opened.#followInventory(basics.stored.asOf);
     try {
-      await opened.look(asking);
+      // A deadline of its own: collecting may have taken long.
+      await opened.look(asking());
       return opened;
     } catch (error) {
       opened.stop();
@@ -98,10 +99,10 @@ export class MemberWatch {
       this.#identity = identity;
       this.#around.changed();
     }
-    await this.#collect();
     if (this.#inventoryWatch === null) this.#noticeInventory();
     const known = [...this.#wantedKinds].filter(([name]) => this.#kinds.has(name));
     await Promise.all(known.map(([name, wanted]) => this.#kind(name, wanted).refresh(asking, wanted)));
+    await this.#collect();
   }
 
   /** Another number of nodes is noticed with every beat, everything else when it is due. */

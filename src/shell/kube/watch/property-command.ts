@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { canonicalJson } from "../../../core/model/json.ts";
-import { limiter } from "../client/concurrency.ts";
+import { inSlotWithin, limiter } from "../client/concurrency.ts";
 import { runProgram } from "../client/run-program.ts";
 import { collectionDeadlineMs, type PropertyCommand } from "./collect.ts";
 
@@ -17,7 +17,8 @@ const maxConcurrent = 8;
 
 /**
  * A program that says properties of members (`members/README.md#providers`): it is told a member's context and what was
- * collected there, as JSON, and has ten seconds, or `deadlineMs` where that is less. Null where there is none.
+ * collected there, as JSON, and has ten seconds, or `deadlineMs` where that is less; it waits no longer than that for its
+ * turn. Null where there is none.
  */
 export function openPropertyCommand(program: string | undefined, deadlineMs: number): PropertyCommands | null {
   if (program === undefined) return null;
@@ -25,11 +26,13 @@ export function openPropertyCommand(program: string | undefined, deadlineMs: num
   // As many programs may listen to it as there are slots.
   setMaxListeners(0, closing.signal);
   const slots = limiter(maxConcurrent);
+  const ms = Math.min(deadlineMs, collectionDeadlineMs);
   return {
-    of: (context) => (known) => {
+    of: (context) => async (known) => {
       const input = canonicalJson({ context, properties: Object.fromEntries(known) });
       const call = { program, args: [], env: process.env, input };
-      return slots.run(() => runProgram(call, Math.min(deadlineMs, collectionDeadlineMs), closing.signal));
+      const end = await inSlotWithin(slots, ms, () => runProgram(call, ms, closing.signal));
+      return end ?? { kind: "failed", why: `waited longer than ${Math.ceil(ms / 1000)} s for those of other members` };
     },
     close: () => closing.abort(),
   };
