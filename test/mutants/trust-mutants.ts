@@ -458,6 +458,13 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: ["test/core/report/request-text.test.ts"],
   },
   {
+    breaks: "shows as handed over what the next owner's override deletes",
+    file: "src/core/report/request-changes.ts",
+    find: "!overrides.some(({ spec }) => mayDelete(spec, it, object))",
+    replace: "overrides.length >= 0",
+    caughtBy: ["test/core/report/request-text.test.ts"],
+  },
+  {
     breaks: "takes a yes to handing an object over to one placement for one to another",
     file: "src/core/plan/moves/leaves.ts",
     find: "takerOf(it) === takerOf(other)",

@@ -1,6 +1,7 @@
 import type { PendingRemoval } from "../model/binding.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
-import { apiVersionOf, type ObjectId, type ObjectKey, objectKey, type VersionedId } from "../model/manifest.ts";
+import { apiVersionOf, type ObjectId, objectKey, type VersionedId } from "../model/manifest.ts";
+import type { OverrideSpec } from "../model/override.ts";
 import type { RenderedManifest } from "../model/plan.ts";
 import { type ClusterName, type Commit, compareText, type PlacementKey } from "../model/value.ts";
 import { type ApprovalRequest, requestedPlacement } from "../plan/approval/approval-request.ts";
@@ -102,7 +103,7 @@ type LeaveLookup = (id: ObjectId) => LeaveFate;
  * What happens to objects that leave: as a change says; else as the run's plan says, which releases adopted ones, but for
  * what the record says that another placement takes.
  */
-export function fatesOn(ask: ApprovalRequest, cluster: ClusterName, ledger: Pick<Ledger, "placements">): LeaveLookup {
+export function fatesOn(ask: ApprovalRequest, cluster: ClusterName, ledger: Takers): LeaveLookup {
   if (ask.kind === "change") {
     const fates = new Map(ask.change.leaves.get(cluster)?.map((it) => [objectKey(it.object), it]));
     // Objects that are leaving already were decided on before.
@@ -112,7 +113,7 @@ export function fatesOn(ask: ApprovalRequest, cluster: ClusterName, ledger: Pick
   const record = requestedPlacement(ask, ledger);
   const isDeletable = deletableOf(ask.plan.deleteAdopted, record?.bindings.get(cluster)?.facts ?? null);
   return (id) => {
-    const to = record === null ? null : takerOf(objectKey(id), { cluster, placement: record.key }, ledger);
+    const to = record === null ? null : takerOf(id, { cluster, placement: record.key }, ledger);
     return to === null ? { fate: isDeletable(id) ? "delete" : "release" } : { fate: "handOver", to };
   };
 }
@@ -122,12 +123,18 @@ function decidedOn(left: PendingRemoval | undefined): LeaveFate {
   return { fate: left?.released === true ? "release" : "delete" };
 }
 
-/** The first other placement by name that stays on a cluster and has an object, or is to have it, by the record. */
+type Takers = Pick<Ledger, "placements" | "overrides">;
+
+/**
+ * The first other placement by name that stays on a cluster and has an object, or is to have it, by the record. Not one whose
+ * override may delete it there: rather too much is said to be deleted than too little.
+ */
 function takerOf(
-  key: ObjectKey,
+  object: ObjectId,
   { cluster, placement }: { readonly cluster: ClusterName; readonly placement: PlacementKey },
-  { placements }: Pick<Ledger, "placements">,
+  { placements, overrides }: Takers,
 ): PlacementKey | null {
+  const key = objectKey(object);
   const holds = ({ resourceSnapshots, bindings, deleting, spec }: PlacementRecord): boolean => {
     const binding = bindings.get(cluster);
     if (binding === undefined || binding.state === "Unscheduled" || binding.removal !== null) return false;
@@ -138,8 +145,18 @@ function takerOf(
     );
   };
   const found = [...placements.values()].filter((it) => it.key !== placement && holds(it)).map((it) => it.key);
-  return found.sort(compareText)[0] ?? null;
+  return found.filter((it) => !overrides.some(({ spec }) => mayDelete(spec, it, object))).sort(compareText)[0] ?? null;
 }
+
+/** Whether an override of a placement deletes an object on some cluster; an override of a Namespace acts on all in it. */
+const mayDelete = ({ placement, selectors, rules }: OverrideSpec, of: PlacementKey, object: ObjectId): boolean =>
+  (placement === null || placement === of) &&
+  rules.some((it) => it.action.kind === "Delete") &&
+  selectors.some(({ kind, name }) =>
+    kind === "Namespace" && object.namespace !== null
+      ? name === object.namespace
+      : kind === object.kind && name === object.name,
+  );
 
 /** The objects of a group, one line each. */
 export function rowLines({ rows, same }: ChangeGroup): readonly string[] {

@@ -3,6 +3,7 @@ import { isApprovalPath } from "../../../src/core/intent/kinds/approval.ts";
 import { known } from "../../../src/core/model/assert.ts";
 import type { Binding } from "../../../src/core/model/binding.ts";
 import type { Ledger, PlacementRecord, ResourceSnapshot } from "../../../src/core/model/ledger.ts";
+import type { OverrideSnapshot } from "../../../src/core/model/override.ts";
 import type { BlobId, ClusterName, Commit, Digest, Instant, PlacementKey } from "../../../src/core/model/value.ts";
 import {
   type ApprovalRequest,
@@ -102,6 +103,33 @@ describe("what is approved is shown as it will be", () => {
       [ask.run],
     );
     expect(requestLines(ask, going)).not.toContain("  handed over   v1 ConfigMap shop/old to placement next");
+  });
+
+  test("before a stage: nobody is told of a hand-over to a placement whose override may delete it", () => {
+    const [ask] = of("before");
+    if (ask.kind !== "gate") throw new Error("it is a gate");
+    const next = { ...placed, key: "next" as PlacementKey, name: "next" };
+    const deleting = (kind: string, name: string, of: string | null): OverrideSnapshot => ({
+      name: "less-0",
+      namespace: null,
+      override: "less",
+      index: 0,
+      spec: {
+        placement: of as PlacementKey | null,
+        selectors: [{ group: "", version: "v1", kind, name }],
+        rules: [{ clusters: [], action: { kind: "Delete" } }],
+      },
+    });
+    const isHandedOver = (override: OverrideSnapshot): boolean =>
+      requestLines(ask, { ...ledgerOf([placed, next], [ask.run]), overrides: [override] }).includes(
+        "  handed over   v1 ConfigMap shop/old to placement next",
+      );
+    expect([
+      isHandedOver(deleting("ConfigMap", "old", null)),
+      isHandedOver(deleting("Namespace", "shop", "next")),
+      isHandedOver(deleting("ConfigMap", "old", "web")),
+      isHandedOver(deleting("ConfigMap", "other", null)),
+    ]).toEqual([false, false, true, true]);
   });
 
   test("once it has happened, a cluster carries it already", () => {
