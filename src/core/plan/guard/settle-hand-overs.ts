@@ -3,13 +3,13 @@ import type { Fate, ObjectFate } from "../../model/deletion.ts";
 import { revised, revisedMap, sameList } from "../../model/identity.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import { objectKey } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import { compareText } from "../../model/value.ts";
 import { targetsReached } from "../../trust/protected.ts";
 import { protectedCluster } from "../approval/former-names.ts";
 import type { PlanContext } from "../moves/context.ts";
 import { nextOwner } from "../moves/hand-over.ts";
 import type { Guarded, ProtectedMove } from "../moves/progress.ts";
+import { bindingsWithLeaving } from "./others-objects.ts";
 import { isApprovedBefore, namespaceOf, requestedContent } from "./protection.ts";
 
 /**
@@ -17,24 +17,20 @@ import { isApprovedBefore, namespaceOf, requestedContent } from "./protection.ts
  * deletion, by the commit under which that is so. The record itself where nothing differs.
  */
 export function withHandOvers(record: PlacementRecord, context: PlanContext): PlacementRecord {
-  if (!isAnyLeaving(record.bindings)) return record;
+  if (bindingsWithLeaving(record.bindings).length === 0) return record;
   const bindings = revisedMap(record.bindings, (it) =>
     it.leaving.length === 0 ? it : handingOver(it, record, context),
   );
   return revised(record, { bindings });
 }
 
-const isAnyLeaving = remembered((bindings: PlacementRecord["bindings"]): boolean =>
-  [...bindings.values()].some((it) => it.leaving.length > 0),
-);
-
 /**
  * Whether nobody wants any more what a placement still keeps for others, since it is protected. With nothing that could be
  * protected, that never stays so.
  */
 export function isEnding({ key, bindings }: PlacementRecord, context: PlanContext): boolean {
-  if ((context.consent.record === null && context.world.trustAnchor === null) || !isAnyLeaving(bindings)) return false;
-  return [...bindings.values()].some(({ cluster, leaving }) =>
+  if (context.consent.record === null && context.world.trustAnchor === null) return false;
+  return bindingsWithLeaving(bindings).some(({ cluster, leaving }) =>
     leaving.some(
       ({ id, handOver }) =>
         handOver !== undefined && nextOwner({ cluster, placement: key }, objectKey(id), context, handOver.to) === null,
@@ -68,9 +64,11 @@ function isProtected({ cluster }: Binding, { id }: PendingRemoval, { consent, wo
  * in protected places. Asked where nothing else of the placement is: that comes first, and may change what is there.
  */
 export function askForEnds(record: PlacementRecord, before: Guarded, context: PlanContext): Guarded {
-  if (!isAnyLeaving(record.bindings)) return before;
+  const leaving = bindingsWithLeaving(record.bindings);
+  if (leaving.length === 0) return before;
   const asked = new Map(before.asked);
-  for (const [cluster, binding] of record.bindings) {
+  for (const binding of leaving) {
+    const { cluster } = binding;
     const move = asked.has(cluster) ? null : endOf(record, binding, context);
     if (move !== null) asked.set(cluster, move);
   }
