@@ -31,9 +31,10 @@ export function recordedFacts(
   const { isNews, until } = judgeResources(before, found, { compared, now });
   const entries = [...found].map(([name, { value, origin }]): Entry => {
     const was = before.properties.get(name);
-    const isAlike = was !== undefined && before.collection.origins.get(name) === origin;
-    const isWritten = isResource(name, origin) ? isNews : !isAlike || isPastThreshold(name, was, value, compared);
-    return [name, isWritten || was === undefined ? value : was];
+    if (was === undefined) return [name, value];
+    const isOwn = origin === undefined && before.collection.origins.get(name) === undefined;
+    const isSame = isOwn && !isPastThreshold(name, was, value, compared);
+    return [name, (isResource(name, origin) ? isNews : !isSame) ? value : was];
   });
   const properties = inOrder(entries);
   const origins = inOrder([...found].flatMap(([name, { origin }]) => (origin === undefined ? [] : [[name, origin]])));

@@ -44,6 +44,7 @@ describe("Kubernetes' version", () => {
   test("is what the API server says, and empty where it says nothing", () => {
     expect(observed({ gitVersion: "v1.36.3" }).get(name)).toBe("v1.36.3");
     expect(observed({}).get(name)).toBe("");
+    expect(observed({ gitVersion: "v".repeat(129) }).get(name)).toBe("");
   });
 
   test("is recorded with every change", () => {

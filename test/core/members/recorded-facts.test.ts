@@ -129,6 +129,12 @@ describe("what is recorded of all else", () => {
       "available-cpu=6 total-cpu=16",
     ],
     ["what a provider says is recorded", {}, { provided: "tier=2" }, "tier=2"],
+    [
+      "any change of what a provider says is recorded, of amounts as well",
+      { provided: "total-gpu=100" },
+      { provided: "total-gpu=101" },
+      "total-gpu=101",
+    ],
     ["the cluster itself comes before its providers", {}, { own: "nodes=3", provided: "nodes=9" }, "nodes=3"],
     [
       "what was read once comes before providers as well",
