@@ -129,12 +129,20 @@ describe("what a member does not tell", () => {
       {
         source: "pods",
         code: "Forbidden",
-        message: "pods may not be read: grant list on pods (core API group) by a ClusterRole",
+        message: "pods may not be read: grant list on pods (core API group)",
       },
     ]);
     refused.clear();
     now += 60_000;
     expect(await values()).toContain("available-cpu=8");
+  });
+
+  it("is called by its name where it is the ConfigMap of its platform", async () => {
+    refused.add("/api/v1/namespaces/flotilla-system/configmaps/flotilla-properties");
+    expect((await collector.collect()).missing.map((it) => it.message)).toEqual([
+      "the ConfigMap flotilla-system/flotilla-properties may not be read: " +
+        "grant get on configmaps in the namespace flotilla-system (core API group)",
+    ]);
   });
 
   it("is said where it takes too long, and nothing else waits for it for longer", async () => {

@@ -140,7 +140,7 @@ function withCommand(own: Collected, end: ProgramEnd): Collected {
 }
 
 async function nodesOf(client: Client): Promise<NodesRead> {
-  const listed = await attempted("nodes", nodesGrant, () =>
+  const listed = await attempted({ source: "nodes", called: "nodes", grant: "list on nodes" }, () =>
     client.list({ path: nodesPath, most: mostNodes, keep: reducedNode }),
   );
   if (listed.kind === "missing") return { nodes: null, missing: [listed.missing] };
@@ -149,7 +149,7 @@ async function nodesOf(client: Client): Promise<NodesRead> {
 
 async function podsOf(client: Client): Promise<PodsRead> {
   const path = "/api/v1/pods";
-  const listed = await attempted("pods", `list on pods`, () =>
+  const listed = await attempted({ source: "pods", called: "pods", grant: "list on pods" }, () =>
     client.list({ path, fieldSelector: requestingPods, most: mostPods, keep: reducedPod }),
   );
   if (listed.kind === "missing") return { requested: null, missing: [listed.missing] };
@@ -159,8 +159,9 @@ async function podsOf(client: Client): Promise<PodsRead> {
 const providedPath = `/api/v1/namespaces/${systemNamespace}/configmaps/${propertiesMap}`;
 
 async function providedOf(client: Client): Promise<ProvidedRead> {
+  const called = `the ConfigMap ${systemNamespace}/${propertiesMap}`;
   const grant = `get on configmaps in the namespace ${systemNamespace}`;
-  const found = await attempted("providers", grant, async () => {
+  const found = await attempted({ source: "providers", called, grant }, async () => {
     const answer = await client.request({ method: "GET", path: providedPath });
     return answer.kind === "refused" && answer.status === 404 ? none : answer;
   });
@@ -168,14 +169,13 @@ async function providedOf(client: Client): Promise<ProvidedRead> {
   if (found.done === none) return { provided: noProperties, missing: [] };
   const read = providedByMap(found.done.body);
   if ("properties" in read) return { provided: read.properties, missing: [] };
-  const message = `the ConfigMap ${systemNamespace}/${propertiesMap} cannot be used: ${read.wrong}`;
+  const message = `${called} cannot be used: ${read.wrong}`;
   return { provided: noProperties, missing: [{ source: "providers", code: "CollectionFailed", message }] };
 }
 
 const none = { kind: "none", body: {} } as const;
 
 const nodesPath = "/api/v1/nodes";
-const nodesGrant = "list on nodes";
 
 /** How many nodes there are, from a page of one; null where the member does not say. */
 async function nodeCountOf(client: Client): Promise<number | null> {
@@ -192,10 +192,16 @@ type Attempt<T> =
   | { readonly kind: "done"; readonly done: T }
   | { readonly kind: "missing"; readonly missing: MissingFacts };
 
+/** What is to be read, what people call it, and the rule that allows it. */
+interface Asked {
+  readonly source: FactSource;
+  readonly called: string;
+  readonly grant: string;
+}
+
 /** What was read, or why it was not: in words that stay the same as long as the reason does. */
 async function attempted<T extends { readonly kind: string }>(
-  source: FactSource,
-  grant: string,
+  { source, called, grant }: Asked,
   read: () => Promise<T | ApiFailure>,
 ): Promise<Attempt<T>> {
   const missing = (code: MissingFacts["code"], message: string): Attempt<T> => ({
@@ -206,13 +212,13 @@ async function attempted<T extends { readonly kind: string }>(
     const answer = await read();
     if (!isRefusal(answer)) return { kind: "done", done: answer };
     if (answer.status === 403)
-      return missing("Forbidden", `${source} may not be read: grant ${grant} (core API group) by a ClusterRole`);
-    return missing("CollectionFailed", `${source} were not read: the API server refuses (${answer.status})`);
+      return missing("Forbidden", `${called} may not be read: grant ${grant} (core API group)`);
+    return missing("CollectionFailed", `${called} cannot be read: the API server refuses (${answer.status})`);
   } catch (error) {
     const isLate = error instanceof MemberUnreachable && error.message === "timed out";
     return isLate
-      ? missing("TimedOut", `${source} were not read within ${collectionDeadlineMs / 1000} s`)
-      : missing("CollectionFailed", `${source} were not read: ${contactFailureOf(error).code}`);
+      ? missing("TimedOut", `${called} could not be read within ${collectionDeadlineMs / 1000} s`)
+      : missing("CollectionFailed", `${called} could not be read: ${contactFailureOf(error).code}`);
   }
 }
 
