@@ -12,6 +12,9 @@ const mostProperties = 100;
 const longestName = 253;
 const longestValue = 1024;
 
+/** Kubernetes' limit of a ConfigMap: parsing what a member makes up instead would take long. */
+const longestText = 1024 * 1024;
+
 /** What a provider says, or what is wrong with it, in words that have no value in them. */
 type Provided = { readonly properties: MemberProperties } | { readonly wrong: string };
 
@@ -55,6 +58,7 @@ export const isPropertyName = (name: string): boolean =>
   name.length <= longestName && name.split("/").every((it) => /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(it));
 
 function parsedObject(text: string): Json {
+  if (text.length > longestText) return null;
   try {
     const value = JSON.parse(text) as Json;
     return isObject(value) ? value : null;

@@ -165,6 +165,11 @@ describe("what a provider says", () => {
     ],
     ["JSON that is none is said", { "properties.json": "[1" }, "wrong: it has no JSON object as properties.json"],
     [
+      "JSON that is larger than a ConfigMap may be is not read",
+      { "properties.json": `{"a": "1"${" ".repeat(1024 * 1024)}}` },
+      "wrong: it has no JSON object as properties.json",
+    ],
+    [
       "a name that is none is said",
       { "properties.json": '{"a b": "1"}' },
       'wrong: it has "a b", which is no name of a property',
