@@ -81,7 +81,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/plan/moves",
     "core/plan/authors",
   ],
-  "core/plan/guard": ["core/model", "core/trust", "core/plan/moves", "core/plan/approval"],
+  "core/plan/guard": [
+    "core/model",
+    "core/render/resource-snapshot.ts",
+    "core/trust",
+    "core/plan/moves",
+    "core/plan/approval",
+  ],
   "core/plan/runs": [
     "core/model",
     "core/rollout/tasks",

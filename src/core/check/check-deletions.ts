@@ -100,14 +100,15 @@ function* boundsLoosened(
 const mostClusters = (bounds: DeletionBounds, all: number): number =>
   Math.max(bounds.clusters, Math.floor((all * bounds.percentOfClusters) / 100));
 
-/** The larger of the number and the share of what the cluster carries, by its targets. */
+/** The larger of the number and the share of what the cluster carries, by its targets: each object once. */
 function mostObjects(bounds: DeletionBounds, cluster: ClusterName, { placements }: Ledger): number {
-  let carried = 0;
+  const carried = new Set<string>();
   for (const { bindings, resourceSnapshots } of placements.values()) {
     const index = bindings.get(cluster)?.target?.resourceIndex;
-    if (index !== undefined) carried += resourceSnapshots.find((it) => it.index === index)?.resources.length ?? 0;
+    const snapshot = resourceSnapshots.find((it) => it.index === index);
+    for (const { id } of snapshot?.resources ?? []) carried.add(inventoryKey(id));
   }
-  return Math.max(bounds.objectsPerCluster, Math.floor((carried * bounds.percentPerCluster) / 100));
+  return Math.max(bounds.objectsPerCluster, Math.floor((carried.size * bounds.percentPerCluster) / 100));
 }
 
 /**

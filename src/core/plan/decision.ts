@@ -109,4 +109,6 @@ const bindingDecides = (was: Binding | undefined, is: Binding): boolean =>
   was.state !== is.state ||
   was.target !== is.target ||
   was.removal !== is.removal ||
-  was.policySnapshot !== is.policySnapshot;
+  was.policySnapshot !== is.policySnapshot ||
+  // That something is gone by now is news; what becomes of it, and by which commit, is decided.
+  hasNew(was.leaving, is.leaving);

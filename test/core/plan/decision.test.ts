@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Binding, Target } from "../../../src/core/model/binding.ts";
+import type { Binding, PendingRemoval, Target } from "../../../src/core/model/binding.ts";
 import type { ClusterRecord, Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, Instant, PlacementKey } from "../../../src/core/model/value.ts";
 import { isDecision, isFinalNews } from "../../../src/core/plan/decision.ts";
@@ -41,6 +41,13 @@ const withCluster = (change: Partial<ClusterRecord>): Ledger => {
 };
 const contactFailure = { code: "Unreachable", message: "", since: 0 as Instant } as const;
 
+const leaving: PendingRemoval = {
+  id: { group: "", kind: "ConfigMap", namespace: "web", name: "config" },
+  cause: "c1" as Commit,
+  released: false,
+  evenAdopted: false,
+};
+
 const decisions: readonly (readonly [string, Ledger])[] = [
   ["another source commit", { ...before, sourceCommit: "c9" as Commit }],
   ["a fleet that gets its name", { ...before, fleet: "other" }],
@@ -63,6 +70,7 @@ const decisions: readonly (readonly [string, Ledger])[] = [
   ["a binding's state", withBinding(() => ({ state: "Unscheduled" }))],
   ["a target", withBinding(({ target }) => ({ target: { ...(target as Target) } }))],
   ["a removal", withBinding(() => ({ removal: removal() }))],
+  ["an object that begins to leave", withBinding(() => ({ leaving: [leaving] }))],
   ["a binding that is confirmed gone", withRecord(() => ({ bindings: new Map() }))],
   ["a placement that is confirmed gone", { ...before, placements: new Map() }],
 ];
@@ -84,6 +92,16 @@ function bindingOn({ bindings }: PlacementRecord): Binding {
 function removal(): Binding["removal"] {
   return { sequence: before.sequence, since: 0 as Instant, cause: "c1" as Commit, propagation: "Delete" };
 }
+
+test("that nobody takes any more what was to be handed over is a decision", () => {
+  const kept = withBinding(() => ({ leaving: [{ ...leaving, handOver: { to: "next" as PlacementKey, by: null } }] }));
+  expect(
+    isDecision(
+      kept,
+      withBinding(() => ({ leaving: [leaving] })),
+    ),
+  ).toBe(true);
+});
 
 test.each(decisions)("%s is a decision: written down before anything is touched", (_, after) => {
   expect(isDecision(before, after)).toBe(true);

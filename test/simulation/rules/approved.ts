@@ -3,9 +3,10 @@ import { canonicalJson, type Json } from "../../../src/core/model/json.ts";
 import type { ClusterName, Commit, PlacementKey } from "../../../src/core/model/value.ts";
 import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
 import { isExternal } from "../people/document.ts";
-import { contentOf, markOf } from "../world/observed-objects.ts";
+import { contentOf, keyOf, markOf } from "../world/observed-objects.ts";
 import { renderedAt } from "../world/rendered.ts";
 import { runsAt, type SeenCluster } from "./recorded-runs.ts";
+import { decidedFor } from "./trust.ts";
 
 /** Promises about what reaches a cluster in an update run. */
 export const approvedRules: readonly (readonly [string, MemberWriteRule])[] = [
@@ -51,14 +52,15 @@ function* comesInTurn(write: MemberWrite, judge: Judge): Generator<string> {
 
 /** I-12: what is sent is what the plan of the run has the digest of. */
 function* sendsWhatWasApproved(write: MemberWrite, judge: Judge): Generator<string> {
-  const { request, stateCommit, simulation } = write;
+  const { request, stateCommit, ledger, simulation } = write;
   const it = assignmentOf(write, judge);
-  if (it === null || request.body === null || stateCommit === null) return;
+  if (it === null || request.body === null || request.place === null || stateCommit === null || ledger === null) return;
   const placement = markOf(request.body)?.placement ?? "";
   const rendered = renderedAt(simulation.hub, stateCommit, request.member, placement);
+  const placed = { ledger, stateCommit, member: request.member, placement, key: keyOf(request.place) };
   const what = `${request.text} on ${request.member} for run ${it.run}`;
   const content = contentOf(request.body);
-  if (!rendered.some((own) => own.content === content)) yield `${what} is not what was written down`;
+  if (decidedFor(placed, simulation.hub)?.content !== content) yield `${what} is not what was written down`;
   const document = judge.inForce
     .at(simulation.ledger(stateCommit)?.sourceCommit as Commit)
     .get(`placements/${placement}.yaml`);

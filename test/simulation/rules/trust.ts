@@ -212,7 +212,10 @@ interface PlacedObject {
  * What a placement is to carry of an object on a member. What it keeps there for another one is put right as it was to be
  * carried last (D 9).
  */
-function decidedFor({ ledger, stateCommit, member, placement, key }: PlacedObject, hub: Hub): RenderedObject | null {
+export function decidedFor(
+  { ledger, stateCommit, member, placement, key }: PlacedObject,
+  hub: Hub,
+): RenderedObject | null {
   const renderedBy = (commit: Commit): RenderedObject | undefined =>
     renderedAt(hub, commit, member, placement).find((it) => it.key === key);
   const current = renderedBy(stateCommit);
@@ -238,7 +241,7 @@ function* reachesWhatWasDecided(
   const { kind, place, member, body, text } = request;
   const version = ledger === null ? null : inForce(ledger, judge);
   if (version === null || ledger === null || stateCommit === null || place === null || incoming.status >= 300) return;
-  const key = [place.group, place.kind, place.namespace ?? "", place.name].join("/");
+  const key = keyOf(place);
   if (!version.words.places.some((it) => it.cluster === member && it.namespace === namespaceIn(key))) return;
   const { hub } = judge.simulation;
   if (kind === "apply" && body !== null) {

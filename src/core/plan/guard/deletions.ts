@@ -6,6 +6,7 @@ import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
+import { keysOf, snapshotOf } from "../../render/resource-snapshot.ts";
 import type { PlanContext } from "../moves/context.ts";
 import { carriesData, judgeDeletions, type PlannedDeletion } from "./judge-deletions.ts";
 import { countedDeletions, lossIndex, type MovesOf } from "./losses.ts";
@@ -138,18 +139,15 @@ const dataGoingByEdits = remembered((bindings: PlacementRecord["bindings"]) =>
   ),
 );
 
-/** Objects that a member carries of us by the record: what its targets hold. Counted when first asked. */
-function objectCounter({ placements }: Ledger): (cluster: ClusterName) => number {
-  let counts: Map<ClusterName, number> | null = null;
-  return (cluster) => {
-    if (counts === null) {
-      counts = new Map();
-      for (const { bindings, resourceSnapshots } of placements.values()) {
-        const sizes = new Map(resourceSnapshots.map((it) => [it.index, it.resources.length]));
-        for (const { cluster: name, target } of bindings.values())
-          counts.set(name, (counts.get(name) ?? 0) + (target === null ? 0 : (sizes.get(target.resourceIndex) ?? 0)));
-      }
+/** Objects that a member carries of us by the record: what its targets hold, each once, whoever wants it as well. */
+const objectCounter =
+  ({ placements }: Ledger) =>
+  (cluster: ClusterName): number => {
+    const found = new Set<ObjectKey>();
+    for (const record of placements.values()) {
+      const target = record.bindings.get(cluster)?.target ?? null;
+      const snapshot = target === null ? null : snapshotOf(record, target.resourceIndex);
+      if (snapshot !== null) for (const key of keysOf(snapshot)) found.add(key);
     }
-    return counts.get(cluster) ?? 0;
+    return found.size;
   };
-}

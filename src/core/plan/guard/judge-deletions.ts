@@ -35,7 +35,7 @@ export interface GuardInput extends ConfirmationInput {
   readonly bounds: DeletionBounds;
   /** Members of the fleet. */
   readonly clusterCount: number;
-  /** Objects that a member carries of us, by what we recorded. */
+  /** Objects that a member carries of us, by what we recorded; each once. Asked only beyond the fixed bound. */
   readonly objectsOn: (cluster: ClusterName) => number;
   /** Whether the object is still to go: not wanted again, not gone, not abandoned, its member still here. */
   readonly isLeaving: ObjectLookup;
@@ -117,8 +117,8 @@ function isWithin(counts: ReadonlyMap<ClusterName, number>, input: GuardInput): 
   if (counts.size > Math.max(bounds.clusters, Math.floor((clusterCount * bounds.percentOfClusters) / 100)))
     return false;
   for (const [cluster, count] of counts) {
-    const share = Math.floor((objectsOn(cluster) * bounds.percentPerCluster) / 100);
-    if (count > Math.max(bounds.objectsPerCluster, share)) return false;
+    if (count <= bounds.objectsPerCluster) continue;
+    if (count > Math.floor((objectsOn(cluster) * bounds.percentPerCluster) / 100)) return false;
   }
   return true;
 }
