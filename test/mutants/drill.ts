@@ -8,19 +8,20 @@ import { describe, expect, test } from "vitest";
 import { type Mutant, projectFolder } from "./mutant.ts";
 import { mutants } from "./mutants.ts";
 
+// The longest of all, and beside the others: it comes first.
+test.concurrent("the same tests are green without any break", async () => {
+  // The storms of check-alone.ts hide every other trouble; promises.test.ts shows that there is none.
+  const files = [...new Set([...mutants.flatMap(filesOf), "test/core/plan/promises.test.ts"])];
+  const intact = { file: "package.json", find: "", replace: "" };
+  expect(await runTests(files, intact)).toMatchObject({ failed: 0, broke: [] });
+});
+
 describe.concurrent("a test notices when somebody", () => {
   test.each(mutants.map((it) => [it.breaks, it] as const))("%s", async (_, mutant) => {
     const { passed, failed, broke } = await runTests(filesOf(mutant), mutant);
     // The first complaint ends the run, so other files may not have come to their turn; one that cannot be loaded is no proof.
     expect(failed, `${passed} tests passed and none failed; ${broke.join("; ")}`).toBeGreaterThan(0);
   });
-});
-
-test("the same tests are green without any break", async () => {
-  // The storms of check-alone.ts hide every other trouble; promises.test.ts shows that there is none.
-  const files = [...new Set([...mutants.flatMap(filesOf), "test/core/plan/promises.test.ts"])];
-  const intact = { file: "package.json", find: "", replace: "" };
-  expect(await runTests(files, intact)).toMatchObject({ failed: 0, broke: [] });
 });
 
 const filesOf = ({ caughtBy }: Mutant): readonly string[] =>

@@ -7,7 +7,7 @@ const mutant = process.env["MUTANT"];
 export default defineConfig({
   test: {
     include: mutant === undefined ? ["test/mutants/drill.ts"] : ["test/**/*.test.ts", "test/mutants/*-alone.ts"],
-    testTimeout: mutant === undefined ? 900_000 : 60_000,
+    testTimeout: mutant === undefined ? 1_800_000 : 60_000,
     // What is broken may go round in circles: the first complaint is enough.
     bail: mutant === undefined ? 0 : 1,
     pool: "forks",
