@@ -702,6 +702,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/hand-over.test.ts"],
   },
   {
+    breaks: "lets go what nobody takes any more before that is written down",
+    file: "src/core/plan/decision.ts",
+    find: "hasNew(was.leaving, is.leaving)",
+    replace: "false",
+    caughtBy: ["test/core/plan/decision.test.ts"],
+  },
+  {
     breaks: "counts what is handed over to somebody who is to lose it as well only once nobody takes it",
     file: "src/core/plan/wants.ts",
     find: "const isStill = stays || isUnmoved(cluster);",

@@ -6,7 +6,7 @@ import type { World } from "../model/plan.ts";
 import type { ClusterName } from "../model/value.ts";
 import { isSuspended } from "../plan/placement/removal.ts";
 import { selectResources } from "../render/select.ts";
-import { type Candidate, type CycleBinding, candidateOf, cycleBindingOf } from "../schedule/framework/cycle.ts";
+import { type CycleBinding, candidatesIn, cycleBindingOf } from "../schedule/framework/cycle.ts";
 import { nextPolicySnapshots } from "../schedule/policy-snapshot.ts";
 import { profiles } from "../schedule/profile.ts";
 import { recordVerdict, sameDecision, sameDecisions, saysTheSame } from "../schedule/record-verdict.ts";
@@ -19,7 +19,7 @@ import type { AuditFinding } from "./audit-finding.ts";
  * (`trust/README.md#t-23`).
  */
 export function* auditSchedule(world: World, after: Ledger): Generator<AuditFinding> {
-  const candidates = candidatesIn(world, after);
+  const candidates = candidatesIn(world.intent.clusters, after.clusters);
   for (const [record, placement] of changedSchedules(world, after)) {
     const subject = { kind: "placement", key: record.key } as const;
     const finding = (what: string): AuditFinding => ({ check: "scheduling", subject, what });
@@ -82,9 +82,6 @@ const latestOf = ({ policySnapshots }: PlacementRecord): PolicySnapshot | undefi
 
 const selectedIn = ({ bindings }: PlacementRecord): ReadonlyMap<ClusterName, Binding> =>
   new Map([...bindings].filter(([, it]) => it.state !== "Unscheduled"));
-
-const candidatesIn = ({ intent }: World, { clusters }: Ledger): readonly Candidate[] =>
-  [...intent.clusters.values()].map((it) => candidateOf(it, clusters.get(it.name) ?? null));
 
 /** The bindings before, without those that this commit saw end. */
 function standingsIn(before: PlacementRecord | null, record: PlacementRecord): readonly CycleBinding[] {

@@ -1,5 +1,5 @@
 import type { PriceList } from "../model/fleet.ts";
-import { resourcePrefix } from "../model/names.ts";
+import { coreCostProperty, resourcePrefix } from "../model/names.ts";
 import { type Collected, type MemberProperties, noProperties } from "../model/observation.ts";
 import { quantityOf } from "../model/quantity.ts";
 
@@ -26,7 +26,7 @@ export function costsOf({ machines, properties }: Collected, prices: PriceList |
   if (cores === 0n || bytes === 0n) return { properties: noProperties, unknown: "costs are unknown: it has no nodes" };
   return {
     properties: new Map([
-      ["kubernetes.azure.com/per-cpu-core-cost", threeDecimals(sum, cores)],
+      [coreCostProperty, threeDecimals(sum, cores)],
       ["kubernetes.azure.com/per-gb-memory-cost", threeDecimals(sum * gibibyte, bytes)],
     ]),
     unknown: null,

@@ -1,5 +1,5 @@
 import { type JsonObject, memberAt, textOf } from "../model/json.ts";
-import { flotillaGroup, resourcePrefix } from "../model/names.ts";
+import { flotillaGroup, nodeCountProperty, resourcePrefix } from "../model/names.ts";
 import type { MachineCount, MemberProperties } from "../model/observation.ts";
 import { compareText } from "../model/value.ts";
 import { type Amounts, amountsIn, binaryText, decimalText, withAmounts } from "./amounts.ts";
@@ -52,7 +52,7 @@ const measured = ["cpu", "memory"] as const;
 
 /** The properties of a member that its nodes tell (`members/README.md#what-is-collected`). */
 export function nodeProperties(nodes: readonly NodeFacts[]): MemberProperties {
-  const found = new Map<string, string>([["kubernetes-fleet.io/node-count", String(nodes.length)]]);
+  const found = new Map<string, string>([[nodeCountProperty, String(nodes.length)]]);
   const types = new Map<string, number>();
   for (const { machineType } of nodes)
     if (machineType !== null) types.set(machineType, (types.get(machineType) ?? 0) + 1);

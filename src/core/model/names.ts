@@ -37,6 +37,12 @@ export const deletionStage = `${kubeFleetPrefix}/deleteStage`;
 /** KubeFleet's name for the property (`intent/README.md#names-that-are-contract`). */
 export const kubernetesVersionProperty = "k8s.io/k8s-version";
 
+/** How many nodes a member has. */
+export const nodeCountProperty = "kubernetes-fleet.io/node-count";
+
+/** What a core of a member costs per hour. */
+export const coreCostProperty = "kubernetes.azure.com/per-cpu-core-cost";
+
 /** Prefix of capacities as policies name them: `total-cpu`, `allocatable-memory`, `available-cpu`. */
 export const resourcePrefix = "resources.kubernetes-fleet.io/";
 
@@ -45,7 +51,7 @@ export const isCollectedProperty = (name: string): boolean =>
   collected.has(name) || /^(?:kubernetes\.azure\.com\/vm-sizes|flotilla\.dev\/total\.)/.test(name);
 
 const collected: ReadonlySet<string> = new Set([
-  "kubernetes-fleet.io/node-count",
+  nodeCountProperty,
   ...["total", "allocatable", "available"].flatMap((it) => [
     `${resourcePrefix}${it}-cpu`,
     `${resourcePrefix}${it}-memory`,

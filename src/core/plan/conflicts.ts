@@ -10,7 +10,7 @@ import { targetKeys } from "./moves/version.ts";
 type Conflict = Extract<Reason, { kind: "wantedTwice" }>;
 
 interface Known {
-  /** The intent, runs, members, of which contact decides who is scheduled, and overrides. */
+  /** The intent, runs, members, of which contact decides who is scheduled, quarantines, and overrides. */
   readonly basis: readonly unknown[];
   readonly reasons: readonly Conflict[];
 }
@@ -25,7 +25,8 @@ export function conflictReasons(ledger: Ledger, context: PlanContext): readonly 
   const shared = context.wants.sharedObjects();
   if (shared.size === 0) return [];
   const known = knownOf.get(ledger.placements);
-  const basis = [context.world.intent, ledger.runs, ledger.clusters, context.latestOverrides];
+  const { quarantines } = context.ledger;
+  const basis = [context.world.intent, ledger.runs, ledger.clusters, quarantines, context.latestOverrides];
   if (known !== undefined && sameList(known.basis, basis)) return known.reasons;
   const reasons = conflictsIn(shared, ledger, context);
   knownOf.set(ledger.placements, { basis, reasons });

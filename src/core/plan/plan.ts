@@ -9,7 +9,7 @@ import type { Plan, Reason, Refusal, RenderedTarget, World } from "../model/plan
 import { compareText, earliest, type PlacementKey } from "../model/value.ts";
 import { latestOf, nextOverrideSnapshots } from "../render/override-snapshot.ts";
 import { plannedIn } from "../rollout/run-plan.ts";
-import { candidateOf } from "../schedule/framework/cycle.ts";
+import { candidatesIn } from "../schedule/framework/cycle.ts";
 import { conditionsAt } from "../status/conditions-at.ts";
 import { actionsFor } from "./actions.ts";
 import { type AllRuns, allRuns } from "./all-runs.ts";
@@ -163,7 +163,7 @@ function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]
     consent,
     fleetView: fleetViewOf(world, ledger),
     trustedObservations: trustedObservationsOf(world, ledger),
-    candidates: [...intent.clusters.values()].map((it) => candidateOf(it, ledger.clusters.get(it.name) ?? null)),
+    candidates: candidatesIn(intent.clusters, ledger.clusters),
     sequence: nextSequence(ledger),
     content: contentOf(world),
     overrides,

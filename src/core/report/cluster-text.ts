@@ -2,7 +2,7 @@ import { conditionOf } from "../model/condition.ts";
 import type { MemberCluster } from "../model/fleet.ts";
 import type { Intent } from "../model/intent.ts";
 import type { ClusterRecord, Ledger } from "../model/ledger.ts";
-import { resourcePrefix } from "../model/names.ts";
+import { coreCostProperty, nodeCountProperty, resourcePrefix } from "../model/names.ts";
 import { compareText, type DurationMs, type Instant, instantText, shortDuration } from "../model/value.ts";
 import { factsOfMember } from "../schedule/framework/facts.ts";
 import { clusterRows, type TableRows } from "./tables.ts";
@@ -46,10 +46,10 @@ function resourceCells(record: ClusterRecord, { clusters }: Look["intent"], now:
     return available === undefined && total === undefined ? "-" : `${available ?? "-"}/${total ?? "-"}`;
   };
   return [
-    known.get("kubernetes-fleet.io/node-count") ?? "-",
+    known.get(nodeCountProperty) ?? "-",
     amount("cpu"),
     amount("memory"),
-    known.get("kubernetes.azure.com/per-cpu-core-cost") ?? "-",
+    known.get(coreCostProperty) ?? "-",
     measuredAt === null ? "-" : `${shortDuration(Math.max(0, now - measuredAt) as DurationMs)} ago`,
   ];
 }

@@ -4,7 +4,7 @@ import type { ClusterName, Instant } from "../model/value.ts";
 import {
   type Candidate,
   type Cycle,
-  candidateOf,
+  candidatesIn,
   classify,
   clusterSetOf,
   cycleBindingOf,
@@ -46,7 +46,7 @@ export function assessPlacement(
   const cycle = {
     policy: spec.policy,
     namespace,
-    candidates: [...intent.clusters.values()].map((it) => candidateOf(it, ledger.clusters.get(it.name) ?? null)),
+    candidates: candidatesIn(intent.clusters, ledger.clusters),
     cycleBindings: [...bindings.values()].map((it) => cycleBindingOf(it, latest?.index ?? 0)),
     recorded: latest?.verdict?.decisions ?? [],
     now,

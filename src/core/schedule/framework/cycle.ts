@@ -57,6 +57,12 @@ export interface CycleBinding {
   readonly decision: ClusterDecision;
 }
 
+/** The members that files declare, as the scheduler sees them with their records. */
+export const candidatesIn = (
+  members: ReadonlyMap<ClusterName, MemberCluster>,
+  records: ReadonlyMap<ClusterName, RecordedMember>,
+): readonly Candidate[] => [...members.values()].map((it) => candidateOf(it, records.get(it.name) ?? null));
+
 /** A binding as the scheduler sees it, where `latest` is the index of the policy snapshot in force. */
 export const cycleBindingOf = (
   { name, cluster, state, previousState, removal, policySnapshot, decision }: Binding,

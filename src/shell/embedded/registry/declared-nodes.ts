@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "../../../core/model/json.ts";
+import { nodeCountProperty } from "../../../core/model/names.ts";
 import { quantityOf } from "../../../core/model/quantity.ts";
 
 /** A node to simulate: quantities as they are written. */
@@ -20,7 +21,7 @@ const mostNodes = 1_000;
  */
 export function declaredNodes(memberCluster: Json): readonly SimulatedNode[] | null {
   const properties = memberAt(memberCluster, "status", "properties");
-  const count = Number(textOf(memberAt(properties, "kubernetes-fleet.io/node-count", "value")) ?? "x");
+  const count = Number(textOf(memberAt(properties, nodeCountProperty, "value")) ?? "x");
   if (!Number.isInteger(count) || count < 0 || count > mostNodes) return null;
   const usage = memberAt(memberCluster, "status", "resourceUsage");
   const capacity = memberAt(usage, "capacity");
