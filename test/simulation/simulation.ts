@@ -250,6 +250,9 @@ export class Simulation implements SimulatedWorld {
       case "pace":
         site.handle.control({ availableAfterMs: step.ms });
         break;
+      case "nodes":
+        site.resize(step.count);
+        break;
       case "meddle":
         this.#meddle(site, step);
         break;

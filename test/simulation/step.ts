@@ -60,6 +60,8 @@ export type Step =
   | { readonly do: "member"; readonly name: string; readonly is: MemberState }
   /** How long workloads take to become available there, from now on. */
   | { readonly do: "pace"; readonly name: string; readonly ms: number }
+  /** Nodes come and go, until there are so many. */
+  | { readonly do: "nodes"; readonly name: string; readonly count: number }
   | {
       readonly do: "meddle";
       readonly name: string;

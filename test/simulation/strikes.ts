@@ -5,16 +5,20 @@ import type { Outcome } from "./simulation.ts";
 import { strikesOnWaits } from "./strikes-runs.ts";
 import { strikesOnTrust } from "./strikes-trust.ts";
 
+const nodeCount = "kubernetes-fleet.io/node-count";
+
 /** Names what a commit of the state branch shows to have struck: what people did, and how workloads fared. */
 export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Generator<string> {
   for (const it of said.values()) {
     if (it.kind === "broken") yield `broken ${it.how}`;
     if (isTainted(it)) yield "cluster tainted";
   }
-  for (const [name, { generation }] of after.clusters) {
+  for (const [name, { generation, properties }] of after.clusters) {
     const old = before?.clusters.get(name);
     if (old === undefined) yield "cluster joined";
     else if (old.generation !== generation) yield "cluster relabelled";
+    const nodes = old?.properties.get(nodeCount);
+    if (nodes !== undefined && nodes !== properties.get(nodeCount)) yield "other number of nodes";
   }
   const unconfirmed = new Set(before?.deletions.held.flatMap((it) => (it.confirmed ? [] : it.digest)));
   if (after.deletions.held.some((it) => it.confirmed && unconfirmed.has(it.digest))) yield "confirmation";

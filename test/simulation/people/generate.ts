@@ -21,6 +21,9 @@ const objects = [
 /** Small fleets have one. */
 const inventory = "ConfigMap flotilla-system/flotilla-inventory-0";
 
+/** Prefers members with many nodes, which they tell themselves. */
+const byNodes = "sort:kubernetes-fleet.io/node-count";
+
 const effectKinds = ["commit", "note", "apply", "delete", "patch", "effect"] as const;
 
 type Dice = ReturnType<typeof random>;
@@ -142,7 +145,7 @@ class Author {
       PickAll: () => (isSpecial ? "PickAll need:np:3" : pick(["PickAll", "PickAll", "PickAll env=dev"])),
       PickN: () =>
         isSpecial
-          ? `PickN ${1 + below(3)} ${pick(["spread:r", "spread:r:any sort:np", "need:np:2 sort:np", "spread:r need:np:2"])}`
+          ? `PickN ${1 + below(3)} ${pick(["spread:r", "spread:r:any sort:np", "need:np:2 sort:np", "spread:r need:np:2", byNodes])}`
           : pick([`PickN ${below(4)}`, `PickN ${1 + below(2)} env=dev`]),
       PickFixed: () => `PickFixed ${shuffled(this.#members).slice(0, 2).join(",")}`,
     }[this.#types[name] ?? "PickAll"]();
@@ -389,6 +392,7 @@ class Author {
       () => this.#add({ do: "member", name, is: "well" }),
       () => this.#add({ do: "member", name, is: "well" }),
       () => this.#add({ do: "pace", name, ms: pick([0, 2_000, 90_000, 900_000]) }),
+      () => this.#add({ do: "nodes", name, count: 1 + this.#dice.below(4) }),
       () => this.#meddle(name),
       () => this.#meddle(name),
       () => this.#meddle(name),

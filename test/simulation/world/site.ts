@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { JsonObject } from "../../../src/core/model/json.ts";
+import { type JsonObject, memberAt, textOf } from "../../../src/core/model/json.ts";
 import type { ServedKind } from "../../../src/shell/embedded/api/kinds.ts";
 import { runControllers } from "../../../src/shell/embedded/controllers/controllers.ts";
 import { type ClusterHandle, newClusterHandle } from "../../../src/shell/embedded/handle.ts";
@@ -94,6 +94,16 @@ export class Site {
       default:
         return status >= 400 && status !== 404 && status !== 409;
     }
+  }
+
+  /** Adds nodes, or takes away the last ones, until there are so many. */
+  resize(count: number): void {
+    const place = { group: "", kind: "Node", namespace: null };
+    const names = this.handle.list("", "Node").map((it) => textOf(memberAt(it, "metadata", "name")) ?? "");
+    for (const name of names.slice(count)) this.handle.remove({ ...place, name });
+    const status = { capacity: { cpu: "4" }, allocatable: { cpu: "4" } };
+    for (let at = names.length + 1; at <= count; at++)
+      this.handle.create("cloud", { apiVersion: "v1", kind: "Node", metadata: { name: `node-${at}` }, status });
   }
 
   save(): void {
