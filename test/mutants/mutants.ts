@@ -458,7 +458,7 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "takes an object whose document cannot be used for one that was removed",
     file: "src/core/intent/in-force.ts",
-    find: "if (!versions.has(key)) unusable.add(key);",
+    find: "if (!versions.has(key) && mayBeInForce(id)) unusable.add(key);",
     replace: "if (!versions.has(key)) unusable.delete(key);",
     caughtBy: ["test/core/intent/intent.test.ts"],
   },

@@ -47,7 +47,7 @@ export function documentsInForce(
   const objects = objectsInForce(refs, { commit, before: withoutFleet(before), absenceDoubt: absenceDoubts(index) });
   const { versions, documentProblems } = withoutConflicts(objects.versions, before);
   const unusable = new Set<ObjectKey>();
-  for (const { key } of refs) if (!versions.has(key)) unusable.add(key);
+  for (const { key, id } of refs) if (!versions.has(key) && mayBeInForce(id)) unusable.add(key);
   return {
     versions: settings.versions.size === 0 ? versions : new Map([...versions, ...settings.versions]),
     unusable,
@@ -58,6 +58,9 @@ export function documentsInForce(
     problems: emptyProblems(index, before),
   };
 }
+
+/** Of a kind that is known and not read, no version ever is: its documents take nothing from anybody. */
+const mayBeInForce = ({ group, kind }: DocumentRef["id"]): boolean => knownKindOf(group, kind)?.schema !== null;
 
 const isFleet = ({ id }: Pick<DocumentRef, "id">): boolean => id.group === flotillaGroup && id.kind === "Fleet";
 
@@ -139,7 +142,8 @@ function resolveScoped(refs: readonly DocumentRef[], { commit, before, absenceDo
 
 function misspeltDoubt(ref: DocumentRef | undefined): string | null {
   if (ref === undefined) return null;
-  return `the ${ref.id.kind} in ${positionText(ref.source)} has its name and an unknown kind`;
+  const what = knownKindOf(ref.id.group, ref.id.kind) === null ? "an unknown kind" : "no namespace";
+  return `the ${ref.id.kind} in ${positionText(ref.source)} has its name and ${what}`;
 }
 
 const nameOf = ({ id }: Pick<DocumentRef, "id">): string => `${id.namespace ?? ""}/${id.name}`;
@@ -159,7 +163,7 @@ interface ScopedRef {
   /** Null when the namespace is missing, and with it the identity. */
   readonly ref: DocumentRef | null;
   readonly problem: FieldProblem | null;
-  /** Its kind is unknown. */
+  /** Its kind is unknown, or perhaps meant to be another one. */
   readonly isUnknown: boolean;
 }
 
@@ -186,7 +190,9 @@ function scopedRefInKnownGroup(ref: DocumentRef): ScopedRef {
   const kind = knownKindOf(id.group, id.kind);
   if (kind?.scope === "Namespaced" && kind.schema !== null && id.namespace === null)
     return { ref: null, problem: missingNamespace(id.kind), isUnknown: false };
-  return { ref, problem: null, isUnknown: content === null && kind === null };
+  // A ResourcePlacement without a namespace may be a ClusterResourcePlacement, misspelt.
+  const isMisspelt = kind?.schema === null && !kind.isOfHub && kind.scope === "Namespaced" && id.namespace === null;
+  return { ref, problem: null, isUnknown: content === null && (kind === null || isMisspelt) };
 }
 
 const missingNamespace = (kind: string): FieldProblem =>

@@ -74,7 +74,7 @@ function placementMismatch({ key, spec: { strategy, policy } }: Placement, membe
 
 const atPlacement: JsonPath = ["spec", "placementName"];
 
-const unsupportedPlacement = warning(
+const unsupportedPlacement = error(
   "FLT1900",
   atPlacement,
   "a StagedUpdateRun is for a ResourcePlacement, which is not yet supported",

@@ -52,7 +52,10 @@ export function unknownKindProblem({ group, kind }: VersionedId): FieldProblem {
 function readKnownKind(kind: KnownKind, written: VersionedId, value: JsonObject): ContentReading {
   const id = kind.scope === "Cluster" ? { ...written, namespace: null } : written;
   if (!kind.versions.includes(id.version)) return { id, content: null, problems: [unknownVersion(kind, id)] };
-  if (kind.schema === null) return { id, content: { kind: "later" }, problems: [ignoredKindProblem(kind)] };
+  if (kind.schema === null) {
+    const content: DocumentContent | null = kind.isOfHub ? { kind: "later" } : null;
+    return { id, content, problems: [kind.isOfHub ? hubKindProblem(kind) : unreadKindProblem(kind)] };
+  }
   const checked = checkSchema(kind.schema, value);
   if (!checked.isValid) return { id, content: null, problems: checked.problems };
   const { document } = checked;
@@ -115,12 +118,28 @@ function oldVersionProblems({ versions }: KnownKind, { version }: VersionedId): 
     : [];
 }
 
-function ignoredKindProblem({ kind }: KnownKind): FieldProblem {
+function hubKindProblem({ kind }: KnownKind): FieldProblem {
   const [why, fix] = /ApprovalRequest$/.test(kind)
     ? ["is written by flotilla to the state branch; here it is ignored", "answer it with flotilla approve"]
-    : ["is not yet supported and is ignored", "wait for a later version, or remove it"];
+    : ["is written by the controllers of a hub; here it is ignored", "remove it"];
   return warning("FLT1900", ["kind"], `${kind} ${why}`, fix);
 }
+
+function unreadKindProblem({ kind }: KnownKind): FieldProblem {
+  const fix = insteadOf[kind] ?? "remove it until a later version supports it";
+  return error("FLT1900", ["kind"], `${kind} is not yet supported: what it asks for never reaches a cluster`, fix);
+}
+
+const envelopeFix = "commit what it wraps as documents of their own";
+
+/** What does the same, by kind. */
+const insteadOf: Readonly<Record<string, string>> = {
+  ResourcePlacement:
+    "let a ClusterResourcePlacement select the Namespace, or by NamespaceWithResourceSelectors parts of it",
+  ResourceOverride: "let a ClusterResourceOverride select the Namespace",
+  ClusterResourceEnvelope: envelopeFix,
+  ResourceEnvelope: envelopeFix,
+};
 
 function namespaceProblems(kind: KnownKind, { namespace }: VersionedId): FieldProblems {
   if (namespace === null) return [];

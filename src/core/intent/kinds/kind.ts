@@ -10,7 +10,7 @@ export type DocumentContent =
   | { readonly kind: "confirmation"; readonly digest: Digest }
   | { readonly kind: "approval"; readonly approval: Omit<ApprovalFile, "path" | "blob"> }
   | { readonly kind: "manifest"; readonly manifest: Manifest; readonly digest: Digest }
-  /** Recognised, not supported yet, ignored. */
+  /** Recognised and ignored, which costs nobody anything. */
   | { readonly kind: "later" };
 
 /** What documents of one kind define. */

@@ -37,23 +37,32 @@ export const readKinds: { readonly [Name in SchemaName]: ReadKind<SchemaDocument
 /** The same by name, in the order of the table. */
 export const schemaNames = Object.keys(readKinds) as readonly SchemaName[];
 
-/** A name of a kind of KubeFleet or Flotilla, and whether it is read yet. */
+/** A name of a kind of KubeFleet or Flotilla, and whether it is read. */
 export interface KnownKind extends KindName {
-  /** The schema of a kind that is read; null for one that is recognised and ignored with a warning. */
+  /** The schema of a kind that is read; null for one that is recognised and not read. */
   readonly schema: SchemaName | null;
+  /**
+   * Controllers of a hub write it, people do not: such a document is ignored with a warning. Of any other kind that is
+   * not read, a document is an error: what it asks for would never happen (`intent/README.md#unread-kinds`).
+   */
+  readonly isOfHub: boolean;
 }
 
 const both = ["v1", "v1beta1"];
 const all = ["v1", "v1alpha1", "v1beta1"];
 
-type IgnoredKind = readonly [kind: string, scope: Scope, versions: readonly string[]];
+type UnreadKind = readonly [kind: string, scope: Scope, versions: readonly string[]];
 
-const placementKinds: readonly IgnoredKind[] = [
+const unreadPlacementKinds: readonly UnreadKind[] = [
   ["ResourcePlacement", "Namespaced", both],
-  ["ClusterResourcePlacementStatus", "Namespaced", both],
   ["ResourceOverride", "Namespaced", all],
   ["ClusterResourceEnvelope", "Cluster", ["v1beta1"]],
   ["ResourceEnvelope", "Namespaced", ["v1beta1"]],
+  ["Work", "Namespaced", both],
+];
+
+const hubPlacementKinds: readonly UnreadKind[] = [
+  ["ClusterResourcePlacementStatus", "Namespaced", both],
   ["ClusterApprovalRequest", "Cluster", all],
   ["ApprovalRequest", "Namespaced", both],
   ["ClusterSchedulingPolicySnapshot", "Cluster", both],
@@ -64,32 +73,38 @@ const placementKinds: readonly IgnoredKind[] = [
   ["ResourceOverrideSnapshot", "Namespaced", all],
   ["ClusterResourceBinding", "Cluster", both],
   ["ResourceBinding", "Namespaced", ["v1beta1"]],
-  ["Work", "Namespaced", both],
   ["AppliedWork", "Cluster", both],
 ];
 
-const clusterKinds: readonly IgnoredKind[] = [["InternalMemberCluster", "Namespaced", both]];
+const hubClusterKinds: readonly UnreadKind[] = [["InternalMemberCluster", "Namespaced", both]];
 
-const plannedKinds: readonly IgnoredKind[] = [
+const plannedGroup = "placement.kubefleet.dev";
+
+const unreadPlannedKinds: readonly UnreadKind[] = [
   ["PlacementPolicy", "Namespaced", ["v1alpha1"]],
   ["ClusterPlacementPolicy", "Cluster", ["v1alpha1"]],
-  ["PlacementBinding", "Namespaced", ["v1alpha1"]],
-  ["ClusterPlacementBinding", "Cluster", ["v1alpha1"]],
-  ["PlacementResourceSnapshot", "Namespaced", ["v1alpha1"]],
-  ["ClusterPlacementResourceSnapshot", "Cluster", ["v1alpha1"]],
   ["ClusterRequest", "Cluster", ["v1alpha1"]],
   ["Work", "Namespaced", ["v1alpha1"]],
 ];
 
-const ignored = (group: string, kinds: readonly IgnoredKind[]): readonly KnownKind[] =>
-  kinds.map(([kind, scope, versions]) => ({ group, kind, scope, versions, schema: null }));
+const hubPlannedKinds: readonly UnreadKind[] = [
+  ["PlacementBinding", "Namespaced", ["v1alpha1"]],
+  ["ClusterPlacementBinding", "Cluster", ["v1alpha1"]],
+  ["PlacementResourceSnapshot", "Namespaced", ["v1alpha1"]],
+  ["ClusterPlacementResourceSnapshot", "Cluster", ["v1alpha1"]],
+];
+
+const unread = (group: string, kinds: readonly UnreadKind[], isOfHub: boolean): readonly KnownKind[] =>
+  kinds.map(([kind, scope, versions]) => ({ group, kind, scope, versions, schema: null, isOfHub }));
 
 /** Every kind of the groups that are KubeFleet's or ours (`intent/README.md#kinds`). */
 export const knownKinds: readonly KnownKind[] = [
-  ...schemaNames.flatMap((schema) => readKinds[schema].names.map((it) => ({ ...it, schema }))),
-  ...ignored(placementGroup, placementKinds),
-  ...ignored(clusterGroup, clusterKinds),
-  ...ignored("placement.kubefleet.dev", plannedKinds),
+  ...schemaNames.flatMap((schema) => readKinds[schema].names.map((it) => ({ ...it, schema, isOfHub: false }))),
+  ...unread(placementGroup, unreadPlacementKinds, false),
+  ...unread(placementGroup, hubPlacementKinds, true),
+  ...unread(clusterGroup, hubClusterKinds, true),
+  ...unread(plannedGroup, unreadPlannedKinds, false),
+  ...unread(plannedGroup, hubPlannedKinds, true),
 ];
 
 /** Groups of which every kind is listed: one that is not is a mistake, never a custom resource. */

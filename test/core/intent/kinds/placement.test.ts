@@ -398,15 +398,6 @@ describe("a setting that would be ignored silently is refused until it works", (
     it(text.split("\n").slice(-2).join("").trim().slice(0, 90), () => {
       expect(problemsOf(text)).toEqual([expect.stringMatching(/error FLT1901: .* not yet supported; /)]);
     });
-
-  it("kinds that do not work yet are ignored with one warning each", () => {
-    for (const kind of ["ResourcePlacement", "ResourceOverride", "ResourceEnvelope"]) {
-      const text = `apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ${kind}\nmetadata: {name: a, namespace: b}\nspec: {anything: true}\n`;
-      expect(problemsOf(text)).toEqual([
-        `2:7: warning FLT1900: kind: ${kind} is not yet supported and is ignored; wait for a later version, or remove it`,
-      ]);
-    }
-  });
 });
 
 describe("a duration is Go's", () => {

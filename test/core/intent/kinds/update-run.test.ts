@@ -49,8 +49,8 @@ describe("an update run is read with KubeFleet's defaults", () => {
       namespace: "team",
       spec: { placement: "team/web", resourceIndex: "3", strategy: "team/ring", state: "Run" },
     });
-    // ResourcePlacement is not read yet: nothing is wrong with the run.
-    expect(codesIn(intent)).toEqual(["warning FLT1900"]);
+    // ResourcePlacement is not read yet: it would never begin.
+    expect(codesIn(intent)).toEqual(["error FLT1900"]);
   });
 
   it("the same run in two namespaces is two runs", () => {
