@@ -23,7 +23,10 @@ const east: ClusterRecord = {
   generation: 1,
   specDigest: "a".repeat(64) as Digest,
   kubeSystemUid: "k",
-  properties: new Map([["resources.kubernetes-fleet.io/available-cpu", "5"]]),
+  properties: new Map([
+    ["k8s.io/cluster-certificate-authority-data", "L".repeat(1604)],
+    ["resources.kubernetes-fleet.io/available-cpu", "5"],
+  ]),
   collection: nothingCollected,
   contactFailure: null,
   conditions: [],
@@ -62,6 +65,8 @@ test("describe cluster has its file, who says which property, and what it carrie
   expect(out).toContain("\n  defined in clusters/east.yaml:1\n");
   const cells = cellsOf(out);
   expect(cells).toContainEqual(["kubernetes-fleet.io/node-count", "3", "file"]);
+  const authority = `${"L".repeat(60)}… (1604 characters)`;
+  expect(cells).toContainEqual(["k8s.io/cluster-certificate-authority-data", authority, "cluster"]);
   expect(cells).toContainEqual(["resources.kubernetes-fleet.io/available-cpu", "5", "cluster"]);
   expect(cells.at(-2)).toEqual(["web", "3", "Bound", "True", expect.any(String)]);
 });
@@ -72,6 +77,7 @@ test("describe cluster has the same for programs, in the order of the names", as
   expect(JSON.parse(out)).toMatchObject({
     cluster: { kind: "MemberCluster", metadata: { name: "east" } },
     properties: [
+      { name: "k8s.io/cluster-certificate-authority-data", value: "L".repeat(1604), from: "cluster" },
       { name: "kubernetes-fleet.io/node-count", value: "3", from: "file" },
       { name: "resources.kubernetes-fleet.io/available-cpu", value: "5", from: "cluster" },
     ],

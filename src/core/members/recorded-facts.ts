@@ -1,6 +1,6 @@
 import { sameMap } from "../model/identity.ts";
 import type { ClusterRecord, CollectionRecord, PropertyOrigin } from "../model/ledger.ts";
-import { resourcePrefix } from "../model/names.ts";
+import { authorityProperty, entrypointProperty, resourcePrefix } from "../model/names.ts";
 import { type Collected, type FactSource, type MemberProperties, noProperties } from "../model/observation.ts";
 import { compareText, type DurationMs, type Instant, later, minutes } from "../model/value.ts";
 import { type ComparedValues, isPastThreshold } from "./threshold.ts";
@@ -92,7 +92,7 @@ function foundFacts(
 /** What has to be read to know a property. */
 function sourcesOf(name: string, origin: PropertyOrigin | undefined, read: MemberProperties): readonly FactSource[] {
   if (origin === "provider") return ["providers"];
-  if (read.has(name)) return [];
+  if (read.has(name) || name === entrypointProperty || name === authorityProperty) return [];
   return isAvailable(name) ? ["nodes", "pods"] : ["nodes"];
 }
 

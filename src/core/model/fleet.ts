@@ -13,6 +13,8 @@ export interface FleetSpec {
   readonly guards: DeletionBounds;
   /** Name of the PriceList by which costs are computed; null: they are not. */
   readonly prices: string | null;
+  /** Names of properties that tell how members are reached, of which are to be recorded (`members/README.md#access`). */
+  readonly collect: readonly string[];
   /** Ignored for good once `trust/` exists or a trust anchor is given (`trust/README.md#what-counts`). */
   readonly unsignedApprovals: "allow" | "deny";
 }
@@ -32,6 +34,7 @@ export const defaultFleet: FleetSpec = {
   contexts: new Map(),
   guards: { objectsPerCluster: 10, percentPerCluster: 20, clusters: 3, percentOfClusters: 30 },
   prices: null,
+  collect: [],
   unsignedApprovals: "deny",
 };
 

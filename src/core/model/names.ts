@@ -36,6 +36,8 @@ export const deletionStage = `${kubeFleetPrefix}/deleteStage`;
 
 /** KubeFleet's name for the property (`intent/README.md#names-that-are-contract`). */
 export const kubernetesVersionProperty = "k8s.io/k8s-version";
+export const entrypointProperty = "k8s.io/cluster-entrypoint";
+export const authorityProperty = "k8s.io/cluster-certificate-authority-data";
 
 /** How many nodes a member has. */
 export const nodeCountProperty = "kubernetes-fleet.io/node-count";

@@ -34,6 +34,8 @@ export interface Collected {
   readonly provided: MemberProperties;
   /** Its nodes by what they cost by. */
   readonly machines: readonly MachineCount[];
+  /** How it is reached, as our kubeconfig has it; absent where nobody says. Recorded on request alone. */
+  readonly access?: MemberProperties;
   /** Labels that its nodes tell: facts for affinity, and for nothing else (`members/README.md#labels`). */
   readonly labels: MemberProperties;
   /** What could not be read; empty when all was. */

@@ -95,11 +95,15 @@ export function describeCluster(
     lines,
     properties: [
       ["PROPERTY", "VALUE", "FROM"],
-      knownProperties(record, member).map((it) => [it.name, it.value, it.from]),
+      knownProperties(record, member).map((it) => [it.name, shortValue(it.value), it.from]),
     ],
     placements: carriedRows(record, ledger),
   };
 }
+
+/** Longer ones, as certificates are, stand in the file of the state branch. */
+const shortValue = (value: string): string =>
+  value.length <= 100 ? value : `${value.slice(0, 60)}… (${value.length} characters)`;
 
 function memberLines({ labels, taints, source }: MemberCluster): readonly string[] {
   const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);

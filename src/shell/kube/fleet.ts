@@ -192,6 +192,7 @@ function openMember(
   const collector = newCollector({
     now: () => ways.clock.now(),
     client: () => client.until(ways.network.deadline(soon)),
+    connection,
     ...(ways.commands === null ? {} : { command: ways.commands.of(name) }),
   });
   const informer = watching === null ? null : new Informer({ client, discovery: known, collector, name }, watching);

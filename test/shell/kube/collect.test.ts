@@ -7,11 +7,12 @@ import type { ClusterName } from "../../../src/core/model/value.ts";
 import { type EmbeddedServer, startEmbedded } from "../../../src/shell/embedded/server.ts";
 import { openClient } from "../../../src/shell/kube/client/client.ts";
 import { defaultDeadlines, httpNetwork, httpStreams, type Network } from "../../../src/shell/kube/client/transport.ts";
-import { kubeFleetOver } from "../../../src/shell/kube/fleet.ts";
+import { kubeFleet, kubeFleetOver } from "../../../src/shell/kube/fleet.ts";
 import { type Collector, newCollector } from "../../../src/shell/kube/watch/collect.ts";
 import { openPropertyCommand } from "../../../src/shell/kube/watch/property-command.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { temporaryFolder } from "../git/hub.ts";
+import { identity } from "./certificate.ts";
 import { clock } from "./member-world.ts";
 import { plainConnection } from "./plain-connection.ts";
 
@@ -177,6 +178,31 @@ it("a member that is watched tells of another node with the next heartbeat", asy
   await eventually("the node is noticed", async () => ((await count()) === "2" ? true : null));
   expect(changes).toBeGreaterThan(before);
   await fleet.close();
+});
+
+it("how a member is reached is what our kubeconfig says, also where the CA is a file", async () => {
+  const folder = temporaryFolder();
+  const { certificate } = identity("ca");
+  writeFileSync(join(folder.path, "ca.pem"), certificate);
+  const config = join(folder.path, "config");
+  const cluster = { server: server.url("one"), "certificate-authority": "ca.pem" };
+  writeFileSync(
+    config,
+    JSON.stringify({
+      kind: "Config",
+      clusters: [{ name: "c", cluster }],
+      users: [{ name: "u", user: { token: "s3cr3t" } }],
+      contexts: [{ name: "one", context: { cluster: "c", user: "u" } }],
+    }),
+  );
+  const fleet = await kubeFleet({ kubeconfig: config, clock });
+  const seen = await fleet.observe({ name: "one" as ClusterName, context: "one" });
+  expect(seen.kind === "reached" && Object.fromEntries(seen.collected?.access ?? [])).toEqual({
+    "k8s.io/cluster-certificate-authority-data": Buffer.from(certificate).toString("base64"),
+    "k8s.io/cluster-entrypoint": server.url("one"),
+  });
+  await fleet.close();
+  folder.remove();
 });
 
 describe("the operator's command", () => {

@@ -18,6 +18,7 @@ export function plainConnection(
   };
   return {
     server,
+    authority: () => null,
     access: () => current ?? ask(),
     renewed: async (used) => ((await current) === used ? ask() : (current ?? ask())),
     trim: () => {},

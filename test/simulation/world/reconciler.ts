@@ -54,6 +54,7 @@ export class Reconciler {
     const access = { agent: idleAgent, headers: {} };
     const connection = (context: string) => ({
       server: new URL(`http://${context}/`),
+      authority: () => null,
       access: async () => access,
       renewed: async () => access,
       trim: () => {},

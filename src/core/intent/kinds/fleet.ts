@@ -31,6 +31,7 @@ function fleetFrom({ spec = {} }: WrittenFleet): FleetSpec {
     contexts: new Map(contexts),
     guards: { ...defaultFleet.guards, ...spec.guards },
     prices: spec.prices ?? defaultFleet.prices,
+    collect: spec.collect ?? defaultFleet.collect,
     unsignedApprovals: spec.approvals?.unsigned ?? defaultFleet.unsignedApprovals,
   };
 }
@@ -44,6 +45,7 @@ function fleetProblems({ spec = {} }: WrittenFleet): FieldProblems {
         : [error("FLT1302", ["spec", "roots", i], "is not a folder", "write apps or teams/a")],
     ),
     ...repeatedProblems(roots, rootOf, [["spec", "roots"], "this root occurs twice"]),
+    ...repeatedProblems(spec.collect ?? [], (it) => it, [["spec", "collect"], "this property occurs twice"]),
     ...Object.entries(spec.contexts ?? {})
       .filter(([, context]) => context === "")
       .map(([name]) => error("FLT1302", ["spec", "contexts", name], "must not be empty", "name a kubeconfig context")),

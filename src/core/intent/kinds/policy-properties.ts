@@ -1,5 +1,5 @@
 import type { Policy as WrittenPolicy, ClusterTerm as WrittenTerm } from "#schemas/cluster-resource-placement";
-import { resourcePrefix } from "../../model/names.ts";
+import { authorityProperty, entrypointProperty, kubernetesVersionProperty, resourcePrefix } from "../../model/names.ts";
 import { type Quantity, quantityOf } from "../../model/quantity.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 import { repeatedProblems } from "./fields.ts";
@@ -8,11 +8,7 @@ import { isDnsSubdomain, isQualifiedName, malformedProblem } from "./metadata.ts
 type WrittenRequirement = NonNullable<WrittenTerm["propertySelector"]>["matchExpressions"][number];
 
 /** Properties whose values are texts: compared with a quantity, they would match nowhere (`schedule/README.md#a-30`). */
-const texts: ReadonlySet<string> = new Set([
-  "k8s.io/k8s-version",
-  "k8s.io/cluster-entrypoint",
-  "k8s.io/cluster-certificate-authority-data",
-]);
+const texts: ReadonlySet<string> = new Set([kubernetesVersionProperty, entrypointProperty, authorityProperty]);
 
 /** Checks the name of a property that is to be compared or sorted by (`intent/README.md#v-pl-38`, `#v-pl-39`). */
 export function propertyNameProblems(name: string, at: JsonPath): FieldProblems {

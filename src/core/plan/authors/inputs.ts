@@ -234,7 +234,8 @@ function fleetReader(update: ClusterUpdate, paths: ReadonlySet<string>, passing:
       contexts,
       guards: _,
       prices,
-      unsignedApprovals: __,
+      collect: __,
+      unsignedApprovals: ___,
       ...rest
     } = said.kind === "fleet" ? said.fleet : defaultFleet;
     const found = isLost ? [...roots] : [...[...paths].map((it) => isUnder(it, roots)), ...rootsAmong(passing, roots)];

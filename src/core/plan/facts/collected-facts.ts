@@ -1,13 +1,14 @@
+import { askedProperties } from "../../members/access.ts";
 import { costsOf } from "../../members/costs.ts";
 import { declaredDifferences } from "../../members/declared.ts";
 import { recordedProperties } from "../../members/providers.ts";
 import { type FactsRecord, recordedFacts } from "../../members/recorded-facts.ts";
 import { type ComparedValues, comparedValues } from "../../members/threshold.ts";
 import { boundedMessage, conditionOf, type Verdict } from "../../model/condition.ts";
-import type { PriceList } from "../../model/fleet.ts";
+import type { FleetSpec, PriceList } from "../../model/fleet.ts";
 import type { Intent } from "../../model/intent.ts";
 import type { ClusterRecord, Ledger } from "../../model/ledger.ts";
-import type { Collected, Observation } from "../../model/observation.ts";
+import { type Collected, noProperties, type Observation } from "../../model/observation.ts";
 import type { World } from "../../model/plan.ts";
 import { earliest, type Instant } from "../../model/value.ts";
 import type { Reached } from "./members.ts";
@@ -19,11 +20,14 @@ export function factsOf(cluster: ClusterRecord, seen: Reached, world: FactsInput
   const compared = comparedValues(world.intent.placements, world.ledger);
   const known = judged.get(collected);
   if (known !== undefined && holds(known, cluster, { seen, compared, world })) return known.facts;
-  const read = recordedProperties(cluster.properties, seen.properties);
-  const { prices } = world.intent;
+  const { prices, fleet } = world.intent;
+  const access = askedProperties(collected.access ?? noProperties, fleet);
+  const read = new Map([...recordedProperties(cluster.properties, seen.properties), ...access]);
+  const provided = askedProperties(collected.provided, fleet);
   const priced = costsOf(collected, prices).properties;
-  const facts = recordedFacts(cluster, { read, collected, priced }, { compared, now: world.now });
-  judged.set(collected, { facts, read: seen.properties, compared, prices });
+  const told = provided === collected.provided ? collected : { ...collected, provided };
+  const facts = recordedFacts(cluster, { read, collected: told, priced }, { compared, now: world.now });
+  judged.set(collected, { facts, read: seen.properties, compared, prices, fleet });
   return facts;
 }
 
@@ -43,10 +47,11 @@ interface JudgedFacts {
   readonly read: Reached["properties"];
   readonly compared: ComparedValues;
   readonly prices: PriceList | null;
+  readonly fleet: FleetSpec;
 }
 
 const holds = (
-  { facts, read, compared: by, prices }: JudgedFacts,
+  { facts, read, compared: by, prices, fleet }: JudgedFacts,
   { properties, collection }: ClusterRecord,
   { seen, compared, world }: { readonly seen: Reached; readonly compared: ComparedValues; readonly world: FactsInput },
 ): boolean =>
@@ -55,6 +60,7 @@ const holds = (
   read === seen.properties &&
   by === compared &&
   prices === world.intent.prices &&
+  fleet === world.intent.fleet &&
   (facts.until === null || world.now < facts.until);
 
 /** When a collection that is not worth a commit yet will be; null where none is. */

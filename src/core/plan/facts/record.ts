@@ -1,3 +1,4 @@
+import { withAskedProperties } from "../../members/access.ts";
 import { type Condition, settleConditions, type Verdict } from "../../model/condition.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
 import { revised, revisedMap, sameMap } from "../../model/identity.ts";
@@ -42,9 +43,14 @@ export function record(world: World, observe: Observe = withObservedFacts): Ledg
 type Observe = (record: PlacementRecord, context: ObservationContext) => PlacementRecord;
 
 function recordClusters({ intent, ledger, observed, now }: World): Ledger["clusters"] {
+  const asked = (it: ClusterRecord): ClusterRecord => withAskedProperties(it, intent.fleet);
   // A member whose document cannot be used has not left.
   const unread =
-    intent.unusable.size === 0 ? [] : [...ledger.clusters].filter(([name]) => intent.unusable.has(memberKey(name)));
+    intent.unusable.size === 0
+      ? []
+      : [...ledger.clusters].flatMap(([name, it]) =>
+          intent.unusable.has(memberKey(name)) ? [[name, asked(it)] as const] : [],
+        );
   const read: [ClusterName, ClusterRecord][] = [];
   const names = new Map<string, ClusterName>();
   for (const it of longestJoined(intent.clusters.values(), ledger)) {
@@ -85,7 +91,7 @@ function recordCluster(cluster: MemberCluster, input: ContactInput): ClusterReco
   const { ledger, observed, now } = input;
   const before = ledger.clusters.get(cluster.name);
   const specDigest = specDigestOf(cluster);
-  const base: ClusterRecord = before ?? {
+  const base: ClusterRecord = (before && withAskedProperties(before, input.intent.fleet)) ?? {
     name: cluster.name,
     uid: digestOf(["MemberCluster", cluster.name, ledger.fleet, ledger.sequence]).slice(0, 32),
     generation: 0,

@@ -29,6 +29,8 @@ type AccessFailure = "credentials" | "handshake";
 /** How to reach one member: its address and our credentials, which may rotate. */
 export interface Connection {
   readonly server: URL;
+  /** The certificates by which the member is known, as PEM; null where the kubeconfig names none, or none that can be read. */
+  authority(): string | null;
   /** The current access: the same one as long as it is valid. Rejects with {@link MemberUnreachable} `Unauthorized`. */
   access(): Promise<Access>;
   /** A new access instead of one that failed, from the current files and plugin; the same one when they have not changed. */
@@ -93,6 +95,7 @@ export function connectionOf(way: KubeconfigContext, view: KubeConfig, plugins: 
   };
   return {
     server,
+    authority: () => readableAuthority(way.cluster),
     async access() {
       if (made === null || plugins.hasExpired(made.credential)) return accessOf(await renewal(null));
       // A file that cannot be read now may be about to be replaced; the previous access may still be valid.
@@ -171,6 +174,15 @@ async function credentialOf(
 function authorityOf({ caFile, caData }: Cluster): Buffer | null {
   if (caFile !== undefined && caFile !== "") return reading(() => readFileSync(caFile));
   return caData === undefined || caData === "" ? null : Buffer.from(caData, "base64");
+}
+
+/** One that cannot be read is not reached either: whoever connects says so. */
+function readableAuthority(cluster: Cluster): string | null {
+  try {
+    return authorityOf(cluster)?.toString("latin1") ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** The library's request options. Exec plugins are hidden from it: it would run them itself. */

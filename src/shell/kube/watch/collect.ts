@@ -1,3 +1,4 @@
+import { accessProperties } from "../../../core/members/access.ts";
 import {
   availableProperties,
   machinesOf,
@@ -21,6 +22,7 @@ import {
 } from "../../../core/model/observation.ts";
 import type { ApiFailure } from "../client/api-request.ts";
 import { type Client, metadataListOnly } from "../client/client.ts";
+import type { Connection } from "../client/connection.ts";
 import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
 import type { ProgramEnd } from "../client/run-program.ts";
 
@@ -40,6 +42,8 @@ interface CollectorOptions {
   readonly now: () => number;
   /** A client whose requests end at the collection's own deadline. */
   readonly client: () => Client;
+  /** By which the member is reached; absent: nobody says. */
+  readonly connection?: Pick<Connection, "server" | "authority">;
   /** The operator's command, which is told what was collected; absent: there is none. */
   readonly command?: PropertyCommand;
 }
@@ -59,7 +63,7 @@ const mostPods = 200_000;
 const mostNodes = 20_000;
 
 /** Opens the collector of one member. It remembers what was found out, so that it decides nothing but what is asked. */
-export function newCollector({ now, client, command }: CollectorOptions): Collector {
+export function newCollector({ now, client, connection, command }: CollectorOptions): Collector {
   let last: Collected | null = null;
   let due = 0;
   let pods: { readonly read: PodsRead; readonly at: number } | null = null;
@@ -76,7 +80,7 @@ export function newCollector({ now, client, command }: CollectorOptions): Collec
     ]);
     if (isPodTime) pods = { read: requested, at };
     nodes = found;
-    const own = collectedOf(found, requested, provided);
+    const own = { ...collectedOf(found, requested, provided), access: accessBy(connection) };
     const next = command === undefined ? own : withCommand(own, await command(own.properties));
     due = at + (next.missing.length > 0 || !isPodTime ? shortMs : holdsMs);
     last = last !== null && isSame(last, next) ? last : next;
@@ -100,6 +104,9 @@ export function newCollector({ now, client, command }: CollectorOptions): Collec
     },
   };
 }
+
+const accessBy = (connection: CollectorOptions["connection"]): MemberProperties =>
+  connection === undefined ? noProperties : accessProperties(connection.server, connection.authority());
 
 interface NodesRead {
   readonly nodes: readonly NodeFacts[] | null;
@@ -229,4 +236,5 @@ const isSame = (a: Collected, b: Collected): boolean =>
   sameMap(a.properties, b.properties) &&
   sameMap(a.provided, b.provided) &&
   sameMap(a.labels, b.labels) &&
+  sameMap(a.access ?? noProperties, b.access ?? noProperties) &&
   JSON.stringify([a.machines, a.missing]) === JSON.stringify([b.machines, b.missing]);

@@ -38,6 +38,23 @@ describe("fleet.yaml", () => {
     expect(readAll(before, { "a.yaml": web }).fleet.profile).toBe("default");
   });
 
+  it("says which properties of members may be recorded, and nothing that is none of them", () => {
+    const entrypoint = fleet("collect: [k8s.io/cluster-entrypoint]");
+    expect(read({ "fleet.yaml": fleet("") }).fleet.collect).toEqual([]);
+    expect(read({ "fleet.yaml": entrypoint }).fleet.collect).toEqual(["k8s.io/cluster-entrypoint"]);
+    const faults: readonly (readonly [collect: string, message: string])[] = [
+      ["[k8s.io/cluster-entrypiont]", "fleet.yaml:3:18: error FLT1302"],
+      ["[k8s.io/cluster-entrypoint, k8s.io/cluster-entrypoint]", "fleet.yaml:3:45: error FLT1308"],
+      ["k8s.io/cluster-entrypoint", "fleet.yaml:3:17: error FLT1302"],
+      ["[3]", "fleet.yaml:3:18: error FLT1302"],
+    ];
+    for (const [collect, message] of faults) {
+      const after = readAll({ "fleet.yaml": entrypoint }, { "fleet.yaml": fleet(`collect: ${collect}`) });
+      expect(errorsOf(after)).toEqual([expect.stringContaining(message)]);
+      expect(after.fleet.collect).toEqual(["k8s.io/cluster-entrypoint"]);
+    }
+  });
+
   it("counts once, and at the top only", () => {
     const intent = read({ "fleet.yaml": `${fleet("")}---\n${fleet("profile: kubefleet")}`, "a/fleet.yaml": fleet("") });
     expect(errorsOf(intent)).toEqual([
