@@ -26,6 +26,8 @@ export default defineConfig({
     isolate: false,
     // One more than the cores that we count on, since some tests wait for servers.
     maxWorkers: 3,
+    // A list that should be empty is worth nothing in a log that only says how long it was.
+    chaiConfig: { truncateThreshold: 2000 },
     sequence: { sequencer: LongestFirst },
   },
 });
