@@ -95,13 +95,42 @@ describe.each(Object.values(profiles))("in the profile $name, from files", (prof
   });
 });
 
-test("a policy that cannot be used says where, and the placement keeps the one that was accepted last", () => {
-  const good = { ...clusters, "crp.yaml": crp(required(`{${nodes}}`)) };
-  const bad = { ...clusters, "crp.yaml": crp(required(`{${nodes.replace("'5'", "5 nodes")}}`)) };
-  const intent = readAll(good, bad);
-  expect(intent.problems.filter((it) => it.severity === "error").map(problemText)).toEqual([
+const spread = "topologySpreadConstraints: [{topologyKey: region}, {topologyKey: region}]";
+const unusable: readonly (readonly [name: string, policy: string, said: string])[] = [
+  [
+    "a value that is no quantity",
+    required(`{${nodes.replace("'5'", "5 nodes")}}`),
     'crp.yaml:11:135: error FLT1305: spec.policy.affinity.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution.clusterSelectorTerms[0].propertySelector.matchExpressions[0].values[0]: is not a quantity (got "5 nodes"); write 4, 500m or 16Gi',
-  ]);
-  const [kept] = intent.placements.values();
-  expect(kept?.spec.policy).toEqual(read(good).placements.values().next().value?.spec.policy);
-});
+  ],
+  [
+    "an operator that there is not",
+    required(`{${nodes.replace("Ge", "Near")}}`),
+    'crp.yaml:11:122: error FLT1302: spec.policy.affinity.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution.clusterSelectorTerms[0].propertySelector.matchExpressions[0].operator: must be one of Gt, Ge, Eq, Ne, Lt, Le (got "Near"); choose one of them, or leave the field out for its default',
+  ],
+  [
+    "PickFixed with affinity",
+    required(`{${nodes}}`).replace("PickAll", "PickFixed\nclusterNames: [bravelion]"),
+    "crp.yaml:10:7: error FLT1304: spec.policy.affinity: does not go with placementType PickFixed; remove it, or use PickAll or PickN",
+  ],
+  [
+    "a weight of 101",
+    preferred(101, "{labelSelector: {matchLabels: {env: prod}}}"),
+    "crp.yaml:12:21: error FLT1302: spec.policy.affinity.clusterAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: must be <= 100 (got 101); correct it",
+  ],
+  [
+    "a topology key that occurs twice",
+    `placementType: PickN\nnumberOfClusters: 2\n${spread}`,
+    "crp.yaml:9:56: error FLT1308: spec.policy.topologySpreadConstraints[1]: this topologyKey occurs twice; remove one of the two",
+  ],
+];
+
+test.each(unusable)(
+  "%s: it is said where, and the placement keeps the policy that was accepted last",
+  (_, policy, said) => {
+    const good = { ...clusters, "crp.yaml": crp(required(`{${nodes}}`)) };
+    const intent = readAll(good, { ...clusters, "crp.yaml": crp(policy) });
+    expect(intent.problems.filter((it) => it.severity === "error").map(problemText)).toEqual([said]);
+    const [kept] = intent.placements.values();
+    expect(kept?.spec.policy).toEqual(read(good).placements.values().next().value?.spec.policy);
+  },
+);
