@@ -238,6 +238,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "leaves in quarantine what a release with other rules could plan",
+    file: "src/core/plan/quarantine.ts",
+    find: "it.decisionVersion === decisionVersion && ",
+    replace: "",
+    caughtBy: stories,
+  },
+  {
+    breaks: "lets a plan leave a placement in quarantine whatever commit was read since",
+    file: "src/core/check/check-quarantines.ts",
+    find: " && quarantine.commit === ledger.sourceCommit;",
+    replace: ";",
+    caughtBy: ["test/core/decide/decide.test.ts"],
+  },
+  {
     breaks: "counts no deletion that turned out to be one after its edit was counted",
     file: "src/core/plan/guard/losses.ts",
     find: "return deletionsBy(changed, isWanted, context).filter((it) => !known.has(onCluster(it)));",

@@ -4,6 +4,7 @@ import { plan } from "../../src/core/plan/plan.ts";
 import { Fault } from "../../src/shell/reconcile/fault.ts";
 import { type Memory, newMemory } from "../../src/shell/reconcile/memory.ts";
 import { observe } from "../../src/shell/reconcile/observe.ts";
+import { planByRelease } from "./release.ts";
 import type { Simulation } from "./simulation.ts";
 import { defaultPass } from "./step.ts";
 import { Attempt } from "./world/attempt.ts";
@@ -21,7 +22,7 @@ export async function compareForecast(simulation: Simulation, memory: Memory = n
   const settings = { members: "ask", patience: "retryAt", acceptRewrite: null, trustAnchor } as const;
   try {
     const { world } = await observe(observer.ports, settings, memory);
-    return plan(world);
+    return planByRelease(world, simulation.release, plan);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return null;

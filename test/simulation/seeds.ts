@@ -87,6 +87,8 @@ export const faultKinds: readonly string[] = [
   "delete-adopted while leaving",
   "process restarted",
   "quarantine",
+  "quarantine ended by a release",
+  "release amid a hand-over to it",
   "intrusion",
   ...rolloutKinds,
   ...trustKinds,

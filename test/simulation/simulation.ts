@@ -11,6 +11,7 @@ import { Approvers, type WithdrawalWay } from "./people/approvers.ts";
 import { unusableIn } from "./people/document.ts";
 import { documentOf, ledgerAt, People } from "./people/people.ts";
 import { planWithDefect } from "./planted-defect.ts";
+import { ourRelease, outlived, planByRelease, type Release } from "./release.ts";
 import { lineOf, type PassOptions, type Step } from "./step.ts";
 import { strikesOn } from "./strikes.ts";
 import { type Line, tell } from "./transcript.ts";
@@ -72,6 +73,7 @@ export class Simulation implements SimulatedWorld {
   readonly #addresses = new Map<string, string>();
   readonly #reconcilers = new Map<string, Reconciler>();
   readonly #running = new Map<string, Promise<Outcome>>();
+  #release = ourRelease;
   /** The rewrite of the source branch that the operator accepted last. */
   #rewrite: Settings["acceptRewrite"] = null;
   #skew = 0;
@@ -91,6 +93,11 @@ export class Simulation implements SimulatedWorld {
   /** By how much the reconcilers' clocks are ahead of the members'. */
   get skew(): number {
     return this.#skew;
+  }
+
+  /** The latest one: what processes run that begin now. */
+  get release(): Release {
+    return this.#release;
   }
 
   isHubThere(): boolean {
@@ -156,6 +163,9 @@ export class Simulation implements SimulatedWorld {
         return this.#resume(step.by);
       case "restart":
         await this.#restart(step.by);
+        return null;
+      case "release":
+        await this.#deploy();
         return null;
       case "intrude":
         await this.judge.intrude(step.how);
@@ -283,19 +293,26 @@ export class Simulation implements SimulatedWorld {
     if (changeByOthers(site, step, this.events)) this.hit(isInventory ? "inventory deleted" : `others ${step.how}`);
   }
 
-  #begin(name: string): Reconciler {
+  #begin(name: string, release = this.#release): Reconciler {
     this.#writers++;
-    const fresh = new Reconciler(`${name}${this.#writers}`, this);
+    const fresh = new Reconciler(`${name}${this.#writers}`, this, release);
     this.#reconcilers.set(name, fresh);
     return fresh;
   }
 
   /** A process that stands still or is dead cannot be asked to end. */
-  async #restart(by: string): Promise<void> {
+  async #restart(by: string, release = this.#release): Promise<void> {
     const before = this.#reconcilers.get(by);
     if (this.#running.has(by) || before?.attempt?.progress === "dead") return;
     if (before !== undefined) await this.judge.restarts(before);
-    this.#begin(by);
+    this.#begin(by, release);
+  }
+
+  /** Who stands still goes on as what they are. */
+  async #deploy(): Promise<void> {
+    const next: Release = { decisionVersion: this.#release.decisionVersion + 1 };
+    for (const by of this.#reconcilers.keys()) await this.#restart(by, next);
+    this.#release = next;
   }
 
   async #pass(by: string, words: PassOptions, hold: string): Promise<Outcome | null> {
@@ -314,7 +331,7 @@ export class Simulation implements SimulatedWorld {
       acceptRewrite: this.#rewrite,
       trustAnchor: this.approvers.anchor,
     } as const;
-    const planner = (world: World) => planWithDefect(world, this.#planted);
+    const planner = (world: World) => planByRelease(world, process.release, (it) => planWithDefect(it, this.#planted));
     const running = pass(process.ports, settings, process.memory, words.flush, planner).then(
       (result): Outcome => ({ kind: "result", result }),
       (error: unknown): Outcome => {
@@ -367,12 +384,12 @@ export class Simulation implements SimulatedWorld {
       this.judge.checkStateCommits();
       if (outcome.kind === "held") this.#running.set(by, running);
       if (outcome.kind === "result" || outcome.kind === "fault") attempt.end(this.time.now);
-      this.#heard(attempt, outcome);
+      this.#heard(process, outcome);
       return outcome;
     }
   }
 
-  #heard(attempt: Attempt, outcome: Outcome): void {
+  #heard({ attempt, release }: Reconciler, outcome: Outcome): void {
     tell(this.lines, outcome);
     for (const it of strikesOn(outcome)) this.hit(it);
     if (outcome.kind !== "result") return;
@@ -383,9 +400,11 @@ export class Simulation implements SimulatedWorld {
       for (const [key, { violations }] of result.plan.ledger.quarantines)
         if (this.#everPlanted.has(key)) this.hit("quarantine");
         else this.complain("check", `${key}: ${violations.map((it) => `${it.code}: ${it.message}`).join("; ")}`);
+    if (result.kind === "passed" && result.plan.refusal === null)
+      for (const it of outlived(result.plan.ledger, release)) this.complain("D-10", it);
     if (result.kind === "passed")
       for (const it of unusableIn(result.intent, this.people.at(result.intent.commit))) this.complain("world", it);
-    this.judge.ended(attempt, result);
+    this.judge.ended(attempt as Attempt, result);
   }
 
   deliver(request: Request, outgoing: WireRequest, attempt: Attempt): Delivered {

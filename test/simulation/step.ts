@@ -89,6 +89,8 @@ export type Step =
   | { readonly do: "resume"; readonly by: string }
   /** From here on plans that bring something to a placement have a defect; with an empty name no longer. */
   | { readonly do: "plant"; readonly placement: string }
+  /** Processes end, and others begin that decide by other rules: what is in quarantine is looked at again. */
+  | { readonly do: "release" }
   /** The process ends between passes, and another one begins. */
   | { readonly do: "restart"; readonly by: string }
   /** An invalid file is added and taken away again: nothing else may notice (I-18). */

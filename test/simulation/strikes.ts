@@ -31,6 +31,7 @@ export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Gen
   for (const { digest, outcome } of after.deletions.confirmations.values())
     if (judged?.has(digest) !== true) yield `confirmation ${outcome}`;
   yield* strikesOnLeaving(before, after);
+  if (before !== null) yield* strikesOnReleases(before, after);
   for (const name of before?.clusters.keys() ?? []) if (!after.clusters.has(name)) yield "cluster left";
   for (const [key, { deleting, bindings }] of after.placements) {
     if (deleting !== null && before?.placements.get(key)?.deleting == null) yield "placement removed";
@@ -54,6 +55,19 @@ function* strikesOnLeaving(before: Ledger | null, after: Ledger): Generator<stri
     if (was.spec.strategy.propagationPolicy !== spec.strategy.propagationPolicy) yield "deleteStrategy while leaving";
     if (was.spec.strategy.deleteAdopted !== spec.strategy.deleteAdopted) yield "delete-adopted while leaving";
   }
+}
+
+/** A quarantine ended although people asked for nothing else: alone, or while a neighbour hands over or takes. */
+function* strikesOnReleases(before: Ledger, after: Ledger): Generator<string> {
+  if (before.sourceCommit !== after.sourceCommit) return;
+  const ended = [...before.quarantines.keys()].filter((it) => !after.quarantines.has(it));
+  if (ended.length === 0) return;
+  yield "quarantine ended by a release";
+  for (const [key, { bindings }] of before.placements)
+    for (const { leaving } of bindings.values())
+      for (const { handOver } of leaving)
+        if (handOver !== undefined && (ended.includes(handOver.to) || ended.includes(key)))
+          yield ended.includes(handOver.to) ? "release amid a hand-over to it" : "release amid a hand-over of it";
 }
 
 const isTainted = (it: Document): boolean => it.kind === "cluster" && it.words.includes("taint:");

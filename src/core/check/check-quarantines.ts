@@ -11,8 +11,13 @@ export function* checkQuarantines({ ledger, actions }: Plan, world: World): Gene
   if (ledger.quarantines.size === 0) return;
   for (const [key, quarantine] of ledger.quarantines) {
     const subject = { kind: "placement", placement: key } as const;
-    if (!world.unsound.has(key) && world.ledger.quarantines.get(key) !== quarantine)
-      yield defect("QuarantineUnfounded", subject, `keeps ${key} as recorded although no plan of it failed`);
+    const isKept = world.ledger.quarantines.get(key) === quarantine && quarantine.commit === ledger.sourceCommit;
+    if (!world.unsound.has(key) && !isKept)
+      yield defect(
+        "QuarantineUnfounded",
+        subject,
+        `keeps ${key} as recorded although no plan of it failed under this commit`,
+      );
     if (!isAsRecorded(ledger.placements.get(key), world.ledger.placements.get(key)))
       yield defect("QuarantineBroken", subject, `changes ${key}, which is in quarantine`);
     for (const [run, { spec }] of ledger.runs)

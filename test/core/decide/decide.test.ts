@@ -1,5 +1,6 @@
 // A plan that fails its check is made once more without the placements that the violations name (D 10).
 import { expect, test } from "vitest";
+import { check } from "../../../src/core/check/check.ts";
 import { decide, type Planner } from "../../../src/core/decide/decide.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
@@ -153,6 +154,19 @@ test("D 10: another commit has it planned again, and since when it stays is kept
   expect(mended.ledger.quarantines.size).toBe(0);
   expect(mended.ledger.placements.get(web)?.conditions.map((it) => it.reason)).not.toContain("Quarantined");
   expect(acting(mended)).toEqual([shop, web]);
+});
+
+test("D 10: the check finds a plan that leaves a placement in quarantine although another commit was read", () => {
+  const world = atRest();
+  change(world, "two");
+  const first = soundly(world.look(), broken);
+  change(world, "three");
+  const seen = following(world.look(), first);
+  const { quarantines } = first.ledger;
+  const renewed = new Map([...quarantines].map(([key, it]) => [key, { ...it, commit: seen.intent.commit }]));
+  const made = plan({ ...seen, ledger: { ...seen.ledger, quarantines: renewed } });
+  const stubborn = { ...made, ledger: { ...made.ledger, quarantines } };
+  expect(check(stubborn, seen).map((it) => it.code)).toEqual(["QuarantineUnfounded"]);
 });
 
 test("D 10: a release that decides by other rules plans it again", () => {

@@ -57,6 +57,42 @@ export class HandOverGenerator {
     ];
   }
 
+  /**
+   * The plans of who hands over, or of who takes, have a defect for a while. Then a release looks at them again, under the
+   * same commit, while the others are on their way.
+   */
+  broken(): readonly Step[] {
+    const { pass, member } = this.#scene;
+    const { pick } = this.#dice;
+    const name = pick(["web", "shop"] as const);
+    const push: Step = { do: "push" };
+    const isRenamed = this.#chance(50);
+    const plant: Step = { do: "plant", placement: pick(isRenamed ? [name, "next"] : ["web", "shop"]) };
+    const release: readonly Step[] = [
+      ...(this.#chance(75) ? [{ do: "plant", placement: "" } as const] : []),
+      { do: "release" },
+      ...(this.#chance(30) ? [{ do: "member", name: member(), is: pick(["hangs", "down"] as const) } as const] : []),
+    ];
+    return [
+      this.#scene.place(name, []),
+      push,
+      pass(),
+      pass(),
+      ...(this.#chance(70) ? [plant] : []),
+      ...(isRenamed ? this.#renamed(name) : this.#moved(name)),
+      push,
+      pass(),
+      ...(this.#chance(50) ? [plant, ...this.#back(name)] : [pass()]),
+      ...(this.#chance(25) ? [{ do: "wait", ms: 61_000 } as const, pass()] : []),
+      ...release,
+      pass(),
+      pass(),
+      ...(this.#chance(40) ? [{ do: "confirm" } as const, push, pass()] : []),
+      { do: "plant", placement: "" },
+      ...(this.#chance(30) ? [{ do: "release" } as const, pass()] : []),
+    ];
+  }
+
   /** In one commit under another name: the same objects, in another way. */
   #renamed(name: string): readonly Step[] {
     return [{ do: "erase", path: `placements/${name}.yaml` }, this.#next(name)];

@@ -163,6 +163,7 @@ class Author {
     if (this.#chance(10)) this.#add(...this.#leaving.story());
     if (this.#chance(4)) this.#add(...this.#leaving.twice());
     if (this.#chance(10)) this.#add(...this.#moving.story());
+    if (this.#chance(5)) this.#add(...this.#moving.broken());
     if (this.#chance(4)) this.#overtake();
     if (this.#chance(5)) this.#falter();
     if (this.#chance(4)) this.#sabotage();
@@ -314,6 +315,7 @@ class Author {
     if (this.#chance(50)) this.#edit();
     if (this.#chance(50)) this.#add({ do: "push" }, this.#pass("a"));
     if (this.#chance(60)) this.#add({ do: "plant", placement: "" });
+    if (this.#chance(60)) this.#add({ do: "release" }, this.#pass("a", true), this.#pass("a"));
   }
 
   #edit(): void {

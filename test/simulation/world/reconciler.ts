@@ -8,6 +8,7 @@ import { Fault } from "../../../src/shell/reconcile/fault.ts";
 import { newMemory } from "../../../src/shell/reconcile/memory.ts";
 import type { Clock, Fleet, Ports, Repository } from "../../../src/shell/reconcile/ports.ts";
 import { sha256, simulatedVerifier } from "../people/signing.ts";
+import { ourRelease, type Release } from "../release.ts";
 import type { Attempt, Fault as Mishap } from "./attempt.ts";
 import { type Call, type CallKind, type Request, requestOf } from "./call.ts";
 import type { Hub } from "./hub.ts";
@@ -43,11 +44,13 @@ export type Delivered =
 export class Reconciler {
   readonly memory: ReturnType<typeof newMemory>;
   readonly ports: Ports;
+  readonly release: Release;
   /** The pass under way, or the last one. */
   attempt: Attempt | null = null;
   readonly #around: SimulatedWorld;
 
-  constructor(writer: string, around: SimulatedWorld) {
+  constructor(writer: string, around: SimulatedWorld, release: Release = ourRelease) {
+    this.release = release;
     this.memory = { ...newMemory(), writer };
     this.#around = around;
     const clock: Clock = { now: () => around.now(), sleepUntil: async () => {} };
