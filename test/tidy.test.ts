@@ -313,6 +313,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "core/audit",
     "core/check",
     "core/hub",
+    "core/render/override-findings.ts",
     "core/render/select.ts",
     "core/trust",
     "shell/git/author/worktree.ts",

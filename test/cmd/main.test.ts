@@ -126,6 +126,41 @@ describe("validate", () => {
     expect(err).not.toContain("hunter2");
   });
 
+  test("an override that fails on a cluster is an error at its place, with the cluster and the placement", async () => {
+    await writeFile(
+      join(folder, "a.yaml"),
+      `apiVersion: cluster.kubernetes-fleet.io/v1
+kind: MemberCluster
+metadata: {name: c1}
+spec: {identity: {kind: User, name: c1}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: shop}}
+---
+apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterResourcePlacement
+metadata: {name: web}
+spec: {resourceSelectors: [{group: "", version: v1, kind: Namespace, name: shop}]}
+---
+apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterResourceOverride
+metadata: {name: team}
+spec:
+  placement: {name: web}
+  clusterResourceSelectors: [{group: "", version: v1, kind: Namespace, name: shop}]
+  policy:
+    overrideRules:
+      - clusterSelector: {clusterSelectorTerms: []}
+        jsonPatchOverrides:
+          - {op: add, path: /metadata/labels/team, value: shop}
+`,
+    );
+    const { code, err } = await run("validate", folder);
+    expect([code, err]).toEqual([
+      1,
+      `${join(folder, "a.yaml")}:23:13: error FLT1343: spec.policy.overrideRules[0].jsonPatchOverrides[0]: fails on the cluster c1 (placement web), for Namespace shop: /metadata/labels does not exist; correct the operation, or the clusterSelector of its rule: until then nothing new of the placement reaches such a cluster\n`,
+    ]);
+  });
+
   test("one object is one object", async () => {
     await writeFile(join(folder, "a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b\n");
     expect((await run("validate", folder)).out).toMatch(/^0 clusters, 0 placements, 1 object: 0 errors, /);

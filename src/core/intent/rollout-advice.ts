@@ -1,9 +1,9 @@
 import type { Intent } from "../model/intent.ts";
 import { objectKey } from "../model/manifest.ts";
 import { placementGroup } from "../model/names.ts";
-import type { DisruptionBudget, Eviction, Placement, PlacementPolicy } from "../model/placement.ts";
+import { type DisruptionBudget, type Eviction, mayPick, type Placement } from "../model/placement.ts";
 import type { Stage, UpdateRun, UpdateStrategy } from "../model/update-run.ts";
-import { type ClusterName, type Labels, selects } from "../model/value.ts";
+import { type ClusterName, selects } from "../model/value.ts";
 import { didYouMean } from "../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath, warning } from "../yaml/problems.ts";
 
@@ -45,21 +45,13 @@ function unstagedProblems(
 ): FieldProblems {
   if (strategy === undefined || strategy.stages.length === 0) return [];
   const names = [...clusters.values()]
-    .filter(({ name, labels }) => mayPick(policy, name, labels))
+    .filter((it) => mayPick(policy, it))
     .filter(({ labels }) => !strategy.stages.some(({ selector }) => selector !== null && selects(selector, labels)))
     .map((it) => it.name);
   if (names.length === 0) return [];
   const message = `${listed(names)} in no stage of ${strategy.key}, and the placement may pick ${names.length === 1 ? "it" : "them"}`;
   const fix = "let a stage select every cluster, or keep the placement from it: a run with such a cluster cannot begin";
   return [warning("FLT1317", ["spec", "stagedRolloutStrategyName"], message, fix)];
-}
-
-function mayPick(policy: PlacementPolicy, name: ClusterName, labels: Labels): boolean {
-  if (policy.kind === "PickFixed") return policy.clusterNames.includes(name);
-  const terms = policy.required;
-  return (
-    terms.length === 0 || terms.some(({ labelSelector }) => labelSelector === null || selects(labelSelector, labels))
-  );
 }
 
 function placementMismatch({ key, spec: { strategy, policy } }: Placement, members: number): FieldProblems {

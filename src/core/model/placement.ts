@@ -1,6 +1,13 @@
 import type { Condition } from "./condition.ts";
 import type { Scope, SourcePosition } from "./manifest.ts";
-import type { ClusterName, DurationMs, LabelSelector, Labels, PlacementKey } from "./value.ts";
+import {
+  type ClusterName,
+  type DurationMs,
+  type LabelSelector,
+  type Labels,
+  type PlacementKey,
+  selects,
+} from "./value.ts";
 
 /**
  * A ClusterResourcePlacement or ResourcePlacement, after defaults (`intent/README.md#placements`, `#defaults`): `scope`
@@ -51,6 +58,15 @@ export type PlacementPolicy =
       readonly tolerations: readonly Toleration[];
     }
   | { readonly kind: "PickFixed"; readonly clusterNames: readonly ClusterName[] };
+
+/** Whether its labels let a cluster be picked: properties, taints and how many, the scheduler looks at. */
+export function mayPick(policy: PlacementPolicy, { name, labels }: { name: ClusterName; labels: Labels }): boolean {
+  if (policy.kind === "PickFixed") return policy.clusterNames.includes(name);
+  const terms = policy.required;
+  return (
+    terms.length === 0 || terms.some(({ labelSelector }) => labelSelector === null || selects(labelSelector, labels))
+  );
+}
 
 /** Alternatives are ORed; inside of one, everything has to hold. One that says nothing matches every cluster. */
 export interface ClusterTerm {

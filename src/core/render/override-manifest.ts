@@ -10,7 +10,23 @@ import { substitute, type VariableValues } from "./variables.ts";
 type Overridden =
   | { readonly kind: "manifest"; readonly manifest: Manifest }
   | { readonly kind: "deleted" }
-  | { readonly kind: "failed"; readonly message: string };
+  | OverrideFailure;
+
+interface OverrideFailure extends FailedPatch {
+  readonly override: OverrideSnapshot;
+  /** From 0. */
+  readonly rule: number;
+  /** All of it in words, for people. */
+  readonly message: string;
+}
+
+interface FailedPatch {
+  readonly kind: "failed";
+  /** From 0; null for all of the rule. */
+  readonly operation: number | null;
+  /** Holds paths and keys of labels, never values. */
+  readonly reason: string;
+}
 
 /**
  * Applies overrides to a manifest, in the order given.
@@ -30,36 +46,32 @@ export function overrideManifest(
     for (const [at, { clusters, action }] of override.spec.rules.entries()) {
       if (!matchesRule(clusters, member.labels)) continue;
       if (action.kind === "Delete") return { kind: "deleted" };
-      const patched = patch(here, action.operations, member);
-      if (patched.kind === "failed")
-        return failed(`override ${overrideSnapshotKey(override)}, rule ${at + 1}, ${patched.message}`, id);
+      const patched = withIdentity(patch(here, action.operations, member), manifest);
+      if (patched.kind === "failed") return failed(id, override, at, patched);
       here = patched.manifest;
     }
-  // Such paths are refused when overrides are read; a rendering must never place what nobody selected.
-  if (!sameJson(identityOf(here), identityOf(manifest))) return failed("the overrides change which object it is", id);
   return { kind: "manifest", manifest: here };
 }
 
+type Patched = Extract<Overridden, { kind: "manifest" }> | FailedPatch;
+
 /** One rule's operations, all of them or none, with the variables in their values replaced. */
-function patch(
-  manifest: Manifest,
-  written: readonly PatchOperation[],
-  member: VariableValues,
-): Exclude<Overridden, { kind: "deleted" }> {
+function patch(manifest: Manifest, written: readonly PatchOperation[], member: VariableValues): Patched {
   const operations: PatchOperation[] = [];
   for (const [at, operation] of written.entries()) {
     const value = substitute(operation.value, member);
-    if (value.kind === "unknown") return { kind: "failed", message: operationText(operation, at, value.reason) };
+    if (value.kind === "unknown") return { kind: "failed", operation: at, reason: value.reason };
     operations.push({ ...operation, value: value.value });
   }
   const patched = applyOperations(manifest, operations);
-  if (patched.kind === "patched") return { kind: "manifest", manifest: patched.document };
-  const culprit = operations[patched.operation];
-  return {
-    kind: "failed",
-    message: culprit === undefined ? patched.reason : operationText(culprit, patched.operation, patched.reason),
-  };
+  return patched.kind === "patched" ? { kind: "manifest", manifest: patched.document } : patched;
 }
+
+/** Such paths are refused when overrides are read; a rendering must never place what nobody selected. */
+const withIdentity = (patched: Patched, before: Manifest): Patched =>
+  patched.kind === "failed" || sameJson(identityOf(patched.manifest), identityOf(before))
+    ? patched
+    : { kind: "failed", operation: null, reason: "it changes which object this is" };
 
 const identityOf = (manifest: Manifest): Json => [
   memberOf(manifest, "apiVersion"),
@@ -68,13 +80,19 @@ const identityOf = (manifest: Manifest): Json => [
   memberAt(manifest, "metadata", "namespace"),
 ];
 
-const operationText = ({ op, path }: PatchOperation, at: number, reason: string): string =>
-  `operation ${at + 1} (${op} ${path}): ${reason}`;
-
 // Paths can be long; messages are bounded.
 const messageLimit = 1024;
 
-const failed = (what: string, id: VersionedId): { readonly kind: "failed"; readonly message: string } => ({
-  kind: "failed",
-  message: `${objectText(id)} cannot be overridden: ${what}`.slice(0, messageLimit),
-});
+function failed(id: VersionedId, override: OverrideSnapshot, rule: number, patched: FailedPatch): OverrideFailure {
+  const place = `override ${overrideSnapshotKey(override)}, rule ${rule + 1}${operationText(override, rule, patched)}`;
+  const message = `${objectText(id)} cannot be overridden: ${place}: ${patched.reason}`.slice(0, messageLimit);
+  return { ...patched, override, rule, message };
+}
+
+function operationText({ spec }: OverrideSnapshot, rule: number, { operation }: FailedPatch): string {
+  const action = spec.rules[rule]?.action;
+  const culprit = operation !== null && action?.kind === "JSONPatch" ? action.operations[operation] : undefined;
+  return operation === null || culprit === undefined
+    ? ""
+    : `, operation ${operation + 1} (${culprit.op} ${culprit.path})`;
+}

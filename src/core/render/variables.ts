@@ -46,6 +46,12 @@ export function* stringsIn(value: Json): Generator<string> {
 /** Whether a string may hold a variable at all. */
 export const holdsVariable = (text: string): boolean => text.includes("${MEMBER-CLUSTER-");
 
+/** Whether a variable stands in a key of a value, so that paths in it differ from cluster to cluster. */
+export function hasVariableKey(value: Json): boolean {
+  if (Array.isArray(value)) return (value as readonly Json[]).some(hasVariableKey);
+  return isObject(value) && Object.entries(value).some(([key, it]) => holdsVariable(key) || hasVariableKey(it));
+}
+
 /** Whether a string uses the cluster's name, so that no two clusters get the same. */
 export const namesCluster = (text: string): boolean => text.includes(clusterVariable);
 

@@ -180,6 +180,8 @@ export const problemCodes = {
   FLT1340: "a placement that matches no cluster",
   FLT1341: "a selector that selects nothing",
   FLT1342: "a selector of what another placement selects for the same clusters",
+  FLT1343: "an override that fails on a cluster",
+  FLT1344: "an override that is not tried on every cluster",
   FLT1350: "settings, a confirmation or an approval in the wrong place",
   FLT1401: "the identity of an object cannot be read",
   FLT1402: "a List inside a List",

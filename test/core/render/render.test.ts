@@ -136,7 +136,7 @@ describe("overrides on a manifest", () => {
 
   it("a rendering never turns an object into another one", () =>
     expect(outcome([ro(patch(everywhere, 'replace /metadata/name "other"'))])).toBe(
-      "Deployment app/web cannot be overridden: the overrides change which object it is",
+      "Deployment app/web cannot be overridden: override app/ro1-0, rule 1: it changes which object this is",
     ));
 });
 

@@ -2,11 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { problemCodes } from "../../../src/core/yaml/problems.ts";
 
-const core = new URL("../../../src/core/", import.meta.url);
-const sources = ["yaml", "intent", "ledger", "rollout/tasks"].flatMap((room) =>
-  readdirSync(new URL(room, core), { recursive: true, encoding: "utf8" })
+const src = new URL("../../../src/", import.meta.url);
+const rooms = ["core/yaml", "core/intent", "core/ledger", "core/rollout/tasks", "cmd/commands/reconcile"];
+const sources = rooms.flatMap((room) =>
+  readdirSync(new URL(room, src), { recursive: true, encoding: "utf8" })
     .filter((it) => it.endsWith(".ts") && it !== "problems.ts")
-    .map((it) => readFileSync(new URL(`${room}/${it}`, core), "utf8")),
+    .map((it) => readFileSync(new URL(`${room}/${it}`, src), "utf8")),
 );
 const used = new Set(sources.flatMap((it) => it.match(/FLT\d{4}/g) ?? []));
 

@@ -2,10 +2,10 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { secretsNote } from "../../../core/intent/advice.ts";
 import { decodeBlob } from "../../../core/intent/documents.ts";
-import { readIntent } from "../../../core/intent/intent.ts";
+import { readIntent, type SourceFile } from "../../../core/intent/intent.ts";
 import { isTrustPath, isYamlPath } from "../../../core/intent/source-file.ts";
 import { trustNotes, trustPath } from "../../../core/intent/trust/trust-file.ts";
-import type { Intent } from "../../../core/model/intent.ts";
+import type { Intent, Problem } from "../../../core/model/intent.ts";
 import type { Json } from "../../../core/model/json.ts";
 import { objectText } from "../../../core/model/manifest.ts";
 import { type Commit, compareText } from "../../../core/model/value.ts";
@@ -34,17 +34,14 @@ export async function validateCommand(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const files = readWorkTree(path, (it) => /\.ya?ml$/i.test(it) || isTrustPath(it));
-  const intent = readIntent({
-    commit: "worktree" as Commit,
-    files: files.map(({ path: file, bytes, kind }) => ({
-      path: file,
-      blob: blobIdOf(bytes),
-      kind,
-      decoded: kind === "file" && isYamlPath(file) ? decodeBlob(bytes) : null,
-      ...(file === trustPath ? { text: exactText(bytes) } : {}),
-    })),
-    accepted: null,
-  });
+  const source = files.map(({ path: file, bytes, kind }) => ({
+    path: file,
+    blob: blobIdOf(bytes),
+    kind,
+    decoded: kind === "file" && isYamlPath(file) ? decodeBlob(bytes) : null,
+    ...(file === trustPath ? { text: exactText(bytes) } : {}),
+  }));
+  const intent = readIntent({ commit: "worktree" as Commit, files: source, accepted: null });
   const { clusters, placements, objects } = intent;
   // As seen from where the command runs: an editor can open it, and a pull request can show it.
   const folder = statSync(path).isFile() ? dirname(path) : path;
@@ -53,7 +50,8 @@ export async function validateCommand(
   const note = secretsNote(intent);
   const { trust = null, text: trustText = "" } = intent.trust ?? {};
   const quorum = trust === null ? [] : trustNotes(trustText, quorumFindings(trust));
-  const said = [...open, ...(note === null ? [] : [note]), ...quorum].sort(compareProblems);
+  const tried = await triedOverrides(intent, source);
+  const said = [...open, ...tried, ...(note === null ? [] : [note]), ...quorum].sort(compareProblems);
   const problems = said.map((it) => ({ ...it, path: join(folder, it.path) }));
   const idle = verbose ? await idleIn(intent, folder) : null;
   if (output === "text") {
@@ -68,7 +66,19 @@ export async function validateCommand(
   return codeOfProblems(problems);
 }
 
-/** Objects that no placement selects, by path. Loaded late: selecting is not part of validating. */
+/** What overrides fail at, or do not change. Loaded late: most folders that are validated have none. */
+async function triedOverrides(intent: Intent, files: readonly SourceFile[]): Promise<readonly Problem[]> {
+  if (intent.overrides.length === 0) return [];
+  const { overrideFindings } = await import("../../../core/render/override-findings.ts");
+  const { problemsOfOverrides } = await import("./override-problems.ts");
+  const decoded = new Map(files.map((it) => [it.path, it.decoded]));
+  return problemsOfOverrides(
+    overrideFindings(intent),
+    ({ path, document }) => decoded.get(path)?.documents[document] ?? null,
+  );
+}
+
+/** Objects that no placement selects, by path. Loaded late: few ask for them. */
 async function idleIn(intent: Intent, folder: string) {
   const { unselectedObjects } = await import("../../../core/render/select.ts");
   return unselectedObjects(intent)
