@@ -259,6 +259,27 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "counts what two placements have on a cluster twice in the share that may go unasked",
+    file: "src/core/plan/guard/deletions.ts",
+    find: "for (const key of keysOf(snapshot)) found.add(key);",
+    replace: "for (const key of keysOf(snapshot)) found.add(`${key} ${found.size}` as ObjectKey);",
+    caughtBy: ["test/core/plan/guard/share-of-a-cluster.test.ts"],
+  },
+  {
+    breaks: "lets a plan count what two placements have on a cluster twice in the share that may go unasked",
+    file: "src/core/check/check-deletions.ts",
+    find: "carried.add(inventoryKey(id));",
+    replace: "carried.add(`${inventoryKey(id)} ${carried.size}`);",
+    caughtBy: ["test/core/plan/guard/share-of-a-cluster.test.ts"],
+  },
+  {
+    breaks: "widens what a commit may take away by what it brings",
+    file: "src/core/plan/guard/deletions.ts",
+    find: "objectsOn: objectCounter(context.world.ledger),",
+    replace: "objectsOn: objectCounter(after),",
+    caughtBy: ["test/core/plan/guard/share-of-a-cluster.test.ts"],
+  },
+  {
     breaks: "deletes what waits for a confirmation while something else has one",
     file: "src/core/plan/guard/deletions.ts",
     find: "const waiting = objectsIn(held.filter((it) => !it.confirmed).flatMap((it) => it.groups));",

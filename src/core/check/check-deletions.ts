@@ -40,7 +40,7 @@ function* permitsWithinBounds(
   for (const [cluster, count] of permitted) {
     const before = known.get(cluster) ?? 0;
     if (count <= Math.max(before, allowed.objectsPerCluster)) continue;
-    const most = mostObjects(allowed, cluster, ledger);
+    const most = mostObjects(allowed, cluster, old);
     if (count > most)
       yield* blaming(
         losersOn(cluster, ledger),
@@ -100,7 +100,7 @@ function* boundsLoosened(
 const mostClusters = (bounds: DeletionBounds, all: number): number =>
   Math.max(bounds.clusters, Math.floor((all * bounds.percentOfClusters) / 100));
 
-/** The larger of the number and the share of what the cluster carries, by its targets: each object once. */
+/** The larger of the number and the share of what the cluster carried before, by its targets: each object once. */
 function mostObjects(bounds: DeletionBounds, cluster: ClusterName, { placements }: Ledger): number {
   const carried = new Set<string>();
   for (const { bindings, resourceSnapshots } of placements.values()) {
@@ -137,7 +137,7 @@ function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<Pl
   for (const [cluster, { size: count }] of taken) {
     const counted = permitted.get(cluster) ?? 0;
     if (count <= Math.max(counted, allowed.objectsPerCluster)) continue;
-    const most = Math.max(counted, mostObjects(allowed, cluster, ledger));
+    const most = Math.max(counted, mostObjects(allowed, cluster, world.ledger));
     if (count <= most) continue;
     for (const placement of takers.get(cluster) ?? [])
       yield defect(

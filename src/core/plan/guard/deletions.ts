@@ -61,7 +61,7 @@ export function guardDeletions(
     ),
     bounds: bounds.inForce,
     clusterCount: intent.clusters.size,
-    objectsOn: objectCounter(after),
+    objectsOn: objectCounter(context.world.ledger),
     confirmations: intent.confirmations,
     ledgerBefore: context.world.ledger,
     // Of what stays as recorded nobody knows what is still to go.
@@ -139,7 +139,10 @@ const dataGoingByEdits = remembered((bindings: PlacementRecord["bindings"]) =>
   ),
 );
 
-/** Objects that a member carries of us by the record: what its targets hold, each once, whoever wants it as well. */
+/**
+ * Objects that a member carried of us before this pass, by the record: what its targets held, each once, whoever wants it
+ * as well. What a commit brings does not widen what it may take away.
+ */
 const objectCounter =
   ({ placements }: Ledger) =>
   (cluster: ClusterName): number => {
