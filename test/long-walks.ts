@@ -4,6 +4,9 @@ export interface WalkLengths {
   readonly full: number;
 }
 
+/** Whether walks go all the way: `WALKS=full`, as in `.ci/run`. */
+export const walksAreFull = process.env["WALKS"] === "full";
+
 /**
  * How far a test goes that could go on for as long as anybody likes, over random seeds for instance: as far as its variable
  * says, else all the way with `WALKS=full`, as in `.ci/run`, else a short way, so that `npm test` stays quick.
@@ -11,5 +14,5 @@ export interface WalkLengths {
 export function walkLength(variable: string, { short, full }: WalkLengths): number {
   const asked = process.env[variable] ?? "";
   if (asked !== "") return Number(asked);
-  return process.env["WALKS"] === "full" ? full : short;
+  return walksAreFull ? full : short;
 }

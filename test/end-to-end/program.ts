@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { walksAreFull } from "../long-walks.ts";
 import { bundle } from "./bundle.ts";
 import { runInProcess } from "./in-process.ts";
 
@@ -37,7 +38,7 @@ export interface RunOptions {
 export async function flotilla(args: readonly string[], options: RunOptions = {}): Promise<Run> {
   const { cwd = process.cwd(), environment = {} } = options;
   const place = { cwd, environment: { ...cleanEnvironment(), ...environment } };
-  const run = process.env["WALKS"] === "full" ? null : await runInProcess(args, place);
+  const run = walksAreFull ? null : await runInProcess(args, place);
   return run ?? (await startFlotilla(args, options)).ended;
 }
 

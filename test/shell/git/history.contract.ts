@@ -44,28 +44,22 @@ export function historyContract(way: Way, { mergesAgain }: Ability): void {
       hub.remove();
     });
 
-    /** Commits on `main`: the files of the first parent, and these. */
+    /** Texts of files so far, by their blobs. */
+    const texts = new Map<string, string>();
+    /** Commits on `main`, wherever that is: the files of the first parent, and these. */
     const commit = (parents: readonly Commit[], files: Files, second = 1_700_000_000 + made): Commit => {
       const lines = Object.entries(files).map(([path, file]) => {
         if (file === null) return `D "${path}"\n`;
         const [mode, text] = [file.slice(0, 6), file.slice(7)];
-        return mode === "160000"
-          ? `M 160000 ${text} "${path}"\n`
-          : `M ${mode} inline "${path}"\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+        if (mode === "160000") return `M ${mode} ${text} "${path}"\n`;
+        texts.set(blobIdOf(Buffer.from(text)), text);
+        return `M ${mode} inline "${path}"\ndata ${Buffer.byteLength(text)}\n${text}\n`;
       });
       const message = `change ${made++}`;
       const from = parents.map((it, at) => `${at === 0 ? "from" : "merge"} ${it}\n`).join("");
-      const head = `commit refs/heads/new\ncommitter ada <ada@example.com> ${second} +0000\n`;
-      hub.feed(
-        `${head}data ${message.length}\n${message}\n${from}${lines.join("")}`,
-        "fast-import",
-        "--quiet",
-        "--force",
-      );
-      const id = hub.git("rev-parse", "refs/heads/new") as Commit;
-      hub.git("update-ref", "refs/heads/main", id);
-      hub.git("update-ref", "-d", "refs/heads/new");
-      return id;
+      const head = `commit refs/heads/main\nmark :1\ncommitter ada <ada@example.com> ${second} +0000\n`;
+      const stream = `reset refs/heads/main\n${head}data ${message.length}\n${message}\n${from}${lines.join("")}get-mark :1\n`;
+      return hub.feed(stream, "fast-import", "--quiet", "--force") as Commit;
     };
     const history = async (head: Commit, base: Commit | null, limit = far) => {
       await repository.heads();
@@ -308,11 +302,7 @@ export function historyContract(way: Way, { mergesAgain }: Ability): void {
       merge,
       ...changes.map((it) => [it.path, textOf(it.before), textOf(it.after)]),
     ];
-    const textOf = (blob: string | null): string | null => {
-      if (blob === null) return null;
-      const text = hub.git("cat-file", "blob", blob);
-      return blobIdOf(Buffer.from(text)) === blob ? text : `${text}\n`;
-    };
+    const textOf = (blob: string | null): string | null => (blob === null ? null : (texts.get(blob) ?? blob));
   });
 }
 

@@ -124,10 +124,16 @@ export function repositoryContract(way: Way): void {
           ["run.sh", "file"],
           ["vendored", "submodule"],
         ]);
-        for (const { path, blob } of files) expect(blob).toBe(hub.git("rev-parse", `main:${path}`));
-        const sized = files.filter((it) => it.size !== null);
-        for (const { path, size } of sized)
-          expect([path, size]).toEqual([path, Number(hub.git("cat-file", "-s", `main:${path}`))]);
+        const listed = new Map(
+          hub
+            .git("ls-tree", "-r", "-l", "-z", "main")
+            .split("\0")
+            .map((it) => [it.slice(it.indexOf("\t") + 1), it.slice(0, it.indexOf("\t")).split(/ +/).slice(2)]),
+        );
+        for (const { path, blob, size } of files) {
+          const [id, bytes] = listed.get(path) ?? [];
+          expect([path, blob, size]).toEqual([path, id, size === null ? null : Number(bytes)]);
+        }
       });
 
       test.each([
