@@ -16,7 +16,7 @@ export interface Outcome {
   readonly requests: { readonly read: number; readonly write: number } | null;
   /** Seconds on a core: the reconciler's process, the git programs that it ran, and everything that serves the members. */
   readonly cpu: { readonly reconciler: number; readonly git: number; readonly members: number | null };
-  /** Of the reconciler's process alone, in MB. */
+  /** Of the reconciler's process alone, in MiB. */
   readonly peakMemory: number;
   /** Bytes by which the repacked history of the state branch grew; null where nothing was committed. */
   readonly historyBytes: number | null;

@@ -66,9 +66,9 @@ export interface Usage {
   /** Seconds on a core, of its own, and of the git programs that it started and that have ended. */
   readonly cpu: number;
   readonly gitCpu: number;
-  /** Most memory since the case began, in MB: resident, of its process alone. */
+  /** Most memory since the case began, in MiB: resident, of its process alone. */
   readonly peak: number;
-  /** In MB, now: resident, and what is left in use on the heap once what can go is collected. */
+  /** In MiB, now: resident, and what is left in use on the heap once what can go is collected. */
   readonly resident: number;
   readonly heap: number;
   readonly reads: number;

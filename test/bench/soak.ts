@@ -11,7 +11,7 @@ export interface Sample {
   readonly changes: number;
   readonly commits: number;
   readonly passes: number;
-  /** In MB: of its process, and what JavaScript still needed after a collection. */
+  /** In MiB: of its process, and what JavaScript still needed after a collection. */
   readonly resident: number;
   readonly heap: number;
 }
@@ -19,7 +19,7 @@ export interface Sample {
 /** What a soak found. */
 export interface SoakOutcome {
   readonly samples: readonly Sample[];
-  /** MB by which the memory in use grew in an hour, over the last two thirds of the time; what fills caches comes before. */
+  /** MiB by which the memory in use grew in an hour, over the last two thirds of the time; what fills caches comes before. */
   readonly heapGrowth: number;
   readonly residentGrowth: number;
 }
@@ -47,7 +47,7 @@ export async function soak(bench: Bench, minutes: number): Promise<SoakOutcome> 
         const sample = await sampled(bench, daemon, { began, changes });
         samples.push(sample);
         const { minutes: at, resident, heap } = sample;
-        say(`${at.toFixed(1)} min, ${changes} changes: ${resident.toFixed(0)} MB, heap ${heap.toFixed(1)} MB`);
+        say(`${at.toFixed(1)} min, ${changes} changes: ${resident.toFixed(0)} MiB, heap ${heap.toFixed(1)} MiB`);
         due += Math.min(60_000, (minutes * 60_000) / 6);
       }
       hub.push("main", editOf(changes % size.placements, `change ${changes}`));

@@ -69,7 +69,7 @@ export function outcomeTables(outcomes: readonly Outcome[]): string {
     aligned(["case", "observe", "decide", "commit", "Σ observe", "Σ decide", "Σ commit", "Σ act"], spent),
     "",
     "what it cost: requests, seconds on a core, peak of the reconciler's resident memory, growth of the packed history",
-    aligned(["case", "reads", "writes", "cpu", "cpu git", "cpu members", "MB", "state kB"], cost),
+    aligned(["case", "reads", "writes", "cpu", "cpu git", "cpu members", "MiB", "state kB"], cost),
   ].join("\n");
 }
 
@@ -87,7 +87,7 @@ export function textTable(outcomes: readonly TextOutcome[]): string {
     ]);
   return [
     "one file of 1 MiB in a fresh process: milliseconds by the clock and on a core, growth of the resident memory",
-    aligned(["text", "", "ms", "cpu ms", "MB", "tokens"], rows),
+    aligned(["text", "", "ms", "cpu ms", "MiB", "tokens"], rows),
   ].join("\n");
 }
 
@@ -102,7 +102,7 @@ export function collectTable(outcomes: readonly CollectOutcome[]): string {
   ]);
   return [
     "100 members with 50 nodes and 2,000 pods each: requests, seconds by the clock and on a core (with the simulated API server)",
-    aligned(["properties", "requests", "s", "cpu s", "MB"], rows),
+    aligned(["properties", "requests", "s", "cpu s", "MiB"], rows),
   ].join("\n");
 }
 
@@ -111,7 +111,7 @@ export function auditTable({ commits, took, cpu, peakMemory, looked, faults }: A
   const each = [(took * 1000) / commits, (cpu * 1000) / commits].map((it) => it.toFixed(1));
   const counts = Object.entries(looked).map(([check, count]) => `${count} ${check}`);
   return [
-    `verify --full of ${commits} commits: ${took.toFixed(1)} s, ${cpu.toFixed(1)} s on a core, at most ${peakMemory.toFixed(0)} MB`,
+    `verify --full of ${commits} commits: ${took.toFixed(1)} s, ${cpu.toFixed(1)} s on a core, at most ${peakMemory.toFixed(0)} MiB`,
     `each commit: ${each[0]} ms, ${each[1]} ms on a core`,
     `looked at: ${counts.join(", ")}; faults: ${faults}`,
   ].join("\n");
@@ -131,7 +131,7 @@ export function bareTable(outcomes: readonly BareOutcome[]): string {
     seconds(it.cpu),
     it.peakMemory.toFixed(0),
   ]);
-  const head = ["case", "passes", "Σ observe", "Σ plan", "Σ check", "longest", "Σ act", "applies", "cpu s", "MB"];
+  const head = ["case", "passes", "Σ observe", "Σ plan", "Σ check", "longest", "Σ act", "applies", "cpu s", "MiB"];
   return `milliseconds of all passes together, and of the longest plan and check\n${aligned(head, rows)}`;
 }
 
@@ -172,8 +172,8 @@ export function soakTable({ samples, heapGrowth, residentGrowth }: SoakOutcome):
     it.resident.toFixed(1),
     it.heap.toFixed(1),
   ]);
-  const head = ["minutes", "changes", "commits", "passes", "resident MB", "heap in use MB"];
-  const growth = `${residentGrowth.toFixed(1)} MB resident, ${heapGrowth.toFixed(1)} MB of heap in use`;
+  const head = ["minutes", "changes", "commits", "passes", "resident MiB", "heap in use MiB"];
+  const growth = `${residentGrowth.toFixed(1)} MiB resident, ${heapGrowth.toFixed(1)} MiB of heap in use`;
   return `${aligned(head, rows)}\n\ngrowth in an hour, over the last two thirds: ${growth}`;
 }
 

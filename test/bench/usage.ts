@@ -24,10 +24,10 @@ export function forgetPeak(): void {
   }
 }
 
-/** Most memory of this process since {@link forgetPeak}, in MB. */
+/** Most memory of this process since {@link forgetPeak}, in MiB. */
 export const peakMemory = (): number => peakMemoryOf("self") ?? process.resourceUsage().maxRSS / 1024;
 
-/** Most memory of a process so far, in MB; null where there is no `/proc`, or no such process any more. */
+/** Most memory of a process so far, in MiB; null where there is no `/proc`, or no such process any more. */
 export function peakMemoryOf(process: number | "self"): number | null {
   const line = /^VmHWM:\s+(\d+) kB/m.exec(textOf(`/proc/${process}/status`) ?? "");
   return line === null ? null : Number(line[1]) / 1024;
