@@ -1,9 +1,10 @@
 // What the commands that only read say of placements in quarantine (D 10), those included that were never planned soundly.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { main } from "../../src/cmd/main.ts";
-import type { Ledger } from "../../src/core/model/ledger.ts";
+import { type ClusterRecord, type Ledger, nothingCollected } from "../../src/core/model/ledger.ts";
+import { noProperties } from "../../src/core/model/observation.ts";
 import type { Quarantine } from "../../src/core/model/plan-defect.ts";
-import type { Commit, Instant, PlacementKey } from "../../src/core/model/value.ts";
+import type { ClusterName, Commit, Digest, Instant, PlacementKey } from "../../src/core/model/value.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { recordStateIn } from "./record-state.ts";
 import { ledgerOf, on, web } from "./rollout-ledger.ts";
@@ -72,6 +73,28 @@ describe("D 10: a placement in quarantine of which nothing else is on record", (
       expect(out).toContain(why("new", never));
     },
   );
+
+  test("is explained for a cluster that there is, and not for another one", async () => {
+    const east: ClusterRecord = {
+      name: "east" as ClusterName,
+      uid: "u",
+      generation: 1,
+      specDigest: "a".repeat(64) as Digest,
+      kubeSystemUid: "k",
+      properties: noProperties,
+      collection: nothingCollected,
+      contactFailure: null,
+      conditions: [],
+    };
+    const ledger = { ...ledgerOf([], [], [east]), quarantines: new Map([quarantine("new")]) };
+    recordStateIn(place, ledger);
+    place.git("fetch", "--quiet");
+    expect(await flotilla("explain", "new", "--cluster", "east")).toEqual({
+      code: 0,
+      out: expect.stringContaining(why("new", never)),
+    });
+    expect(await flotilla("explain", "new", "--cluster", "esat")).toEqual({ code: 64, out: "" });
+  });
 
   test("is an object with a status for programs", async () => {
     recorded("shop/late");

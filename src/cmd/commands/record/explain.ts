@@ -1,6 +1,6 @@
 import { type Json, memberAt } from "../../../core/model/json.ts";
 import type { Ledger, PlacementRecord } from "../../../core/model/ledger.ts";
-import { oneLine, type PlacementKey } from "../../../core/model/value.ts";
+import { type ClusterName, oneLine, type PlacementKey } from "../../../core/model/value.ts";
 import {
   type ClusterFilter,
   decisionsOf,
@@ -65,8 +65,16 @@ export async function explain(options: ExplainOptions, terminal: Terminal): Prom
   });
 }
 
-/** Says why a placement that was never planned soundly is nowhere. */
-function explainUnplanned({ placement, output }: ExplainOptions, ledger: Ledger, terminal: Terminal): ExitCode {
+/** Says why a placement that was never planned soundly is nowhere, or not on the cluster that is asked about. */
+function explainUnplanned(
+  { placement, cluster, output }: ExplainOptions,
+  ledger: Ledger,
+  terminal: Terminal,
+): ExitCode {
+  if (cluster !== undefined && !ledger.clusters.has(cluster as ClusterName)) {
+    terminal.err(unknownText(`cluster ${cluster} in ${placement}`, [...ledger.clusters.keys()]));
+    return exitCodes.usage;
+  }
   const said =
     output === "text"
       ? quarantineLines(ledger, placement).map((it) => `${oneLine(it)}\n`)
