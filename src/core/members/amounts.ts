@@ -4,12 +4,18 @@ import { quantityOf } from "../model/quantity.ts";
 /** Amounts of resources in billionths, by the resource's name. */
 export type Amounts = ReadonlyMap<string, bigint>;
 
-/** Amounts as a member writes them; what is no quantity or negative is left out: no API server accepts either. */
+/** The resources of which a member's total, allocatable and available amounts are known. */
+export const measured = ["cpu", "memory"] as const;
+
+/** In billionths: no member has as much, and no more of what one makes up is computed with. */
+const largest = 10n ** 30n;
+
+/** Amounts as a member writes them; what is no quantity, negative or beyond all measure is left out. */
 export function amountsIn(written: Json): Amounts {
   const amounts = new Map<string, bigint>();
   for (const [name, text] of Object.entries(isObject(written) ? written : {})) {
     const amount = quantityOf(String(text));
-    if (amount !== null && amount.nanos >= 0n) amounts.set(name, amount.nanos);
+    if (amount !== null && amount.nanos >= 0n && amount.nanos <= largest) amounts.set(name, amount.nanos);
   }
   return amounts;
 }

@@ -2,7 +2,7 @@ import { type JsonObject, memberAt, textOf } from "../model/json.ts";
 import { flotillaGroup, nodeCountProperty, resourcePrefix } from "../model/names.ts";
 import type { MachineCount, MemberProperties } from "../model/observation.ts";
 import { compareText } from "../model/value.ts";
-import { type Amounts, amountsIn, binaryText, decimalText, withAmounts } from "./amounts.ts";
+import { type Amounts, amountsIn, binaryText, decimalText, measured, withAmounts } from "./amounts.ts";
 import { isPropertyName } from "./provided.ts";
 
 /** What a Node tells: little of it, since a member may have thousands. */
@@ -47,8 +47,6 @@ export function nodeFactsOf(node: JsonObject): NodeFacts {
     subscription: /^azure:\/\/\/subscriptions\/([^/]+)\//i.exec(provider)?.[1] ?? null,
   };
 }
-
-const measured = ["cpu", "memory"] as const;
 
 /** The properties of a member that its nodes tell (`members/README.md#what-is-collected`). */
 export function nodeProperties(nodes: readonly NodeFacts[]): MemberProperties {

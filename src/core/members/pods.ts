@@ -1,24 +1,25 @@
 import { type JsonObject, listAt, memberAt, textOf } from "../model/json.ts";
-import { type Amounts, amountsIn } from "./amounts.ts";
+import { type Amounts, amountsIn, decimalText, measured } from "./amounts.ts";
 
 /** Pods that ask for something of a node: scheduled, and not ended. A member that ignores it lists all. */
 export const requestingPods = "spec.nodeName!=,status.phase!=Failed,status.phase!=Succeeded";
 
-/** As much of a Pod as its requests need: the rest is forgotten with the page that it came in. */
-export const reducedPod = (pod: JsonObject): JsonObject => ({
-  node: textOf(memberAt(pod, "spec", "nodeName")),
-  phase: textOf(memberAt(pod, "status", "phase")),
-  requests: listAt(pod, "spec", "containers").map((it) => memberAt(it, "resources", "requests")),
-});
-
-/** What the containers of pods ask for, of pods as {@link reducedPod} leaves them. */
+/** What the containers of pods ask for: of those that stand on a node and have not ended. */
 export function requestedBy(pods: readonly JsonObject[]): Amounts {
   const sum = new Map<string, bigint>();
   for (const pod of pods) {
-    const { node = null, phase = null } = pod;
+    const [node, phase] = [textOf(memberAt(pod, "spec", "nodeName")), textOf(memberAt(pod, "status", "phase"))];
     if (node === null || node === "" || phase === "Succeeded" || phase === "Failed") continue;
-    for (const requests of listAt(pod, "requests"))
-      for (const [name, amount] of amountsIn(requests)) sum.set(name, (sum.get(name) ?? 0n) + amount);
+    for (const container of listAt(pod, "spec", "containers")) {
+      const amounts = amountsIn(memberAt(container, "resources", "requests"));
+      for (const name of measured) sum.set(name, (sum.get(name) ?? 0n) + (amounts.get(name) ?? 0n));
+    }
   }
   return sum;
+}
+
+/** A page of pods as one that asks for what they do together: there may be two hundred thousand. */
+export function summedPods(page: readonly JsonObject[]): readonly JsonObject[] {
+  const requests = Object.fromEntries([...requestedBy(page)].map(([name, amount]) => [name, decimalText(amount)]));
+  return [{ spec: { nodeName: "any", containers: [{ resources: { requests } }] } }];
 }

@@ -117,7 +117,11 @@ function judgeResources(
   const due = measuredAt === null ? now : later(measuredAt, calm);
   let until: Instant | null = null;
   for (const [name, { value, origin }] of found) {
-    if (!isResource(name, origin)) continue;
+    if (!isResource(name, origin)) {
+      // A provider's are parts of the same measurement.
+      if (name.startsWith(resourcePrefix) && properties.get(name) !== value) return { isNews: true, until: null };
+      continue;
+    }
     const was = origins.get(name) === undefined ? properties.get(name) : undefined;
     if (was === undefined) return { isNews: true, until: null };
     if (!isPastThreshold(name, was, value, compared)) continue;

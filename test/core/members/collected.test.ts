@@ -6,7 +6,7 @@ import {
   nodeProperties,
   reducedNode,
 } from "../../../src/core/members/nodes.ts";
-import { reducedPod, requestedBy } from "../../../src/core/members/pods.ts";
+import { requestedBy, summedPods } from "../../../src/core/members/pods.ts";
 import { providedByMap, providedByText } from "../../../src/core/members/provided.ts";
 import type { JsonObject } from "../../../src/core/model/json.ts";
 
@@ -142,11 +142,28 @@ describe("what is available", () => {
       [pod([{ cpu: "-99" }])],
       "available-cpu=16 available-memory=64Gi",
     ],
+    [
+      "a container that asks for more than there can be takes nothing",
+      [pod([{ cpu: "1e22" }]), pod([{ cpu: "1e399" }])],
+      "available-cpu=16 available-memory=64Gi",
+    ],
     ["a container that asks for nothing takes nothing", [pod([{}])], "available-cpu=16 available-memory=64Gi"],
   ];
   test.each(cases)("%s", (_, pods, expected) => {
-    const requested = requestedBy(pods.map(reducedPod));
+    const requested = requestedBy(pods);
+    expect(shown(availableProperties(facts(["8 32Gi", "8 32Gi"]), requestedBy(summedPods(pods))))).toBe(expected);
     expect(shown(availableProperties(facts(["8 32Gi", "8 32Gi"]), requested))).toBe(expected);
+  });
+
+  test("of a page of pods as much is kept as of one", () => {
+    const asks = { cpu: "300m", memory: "1Gi", "nvidia.com/gpu": "1" };
+    const [first, ...more] = summedPods(Array.from({ length: 500 }, () => pod([asks, asks])));
+    expect([JSON.stringify(first).length < 200, more]).toEqual([true, []]);
+    const whole = requestedBy([...summedPods([pod([asks])]), ...summedPods([pod([asks]), pod([asks])])]);
+    expect([...whole].map(([name, amount]) => `${name} ${amount}`)).toEqual([
+      "cpu 900000000",
+      "memory 3221225472000000000",
+    ]);
   });
 });
 

@@ -168,3 +168,18 @@ describe("what is recorded of all else", () => {
     expect([...record(first, {}).collection.labels]).toEqual([]);
   });
 });
+
+test("a provider's resources are a part of the measurement: they have its time, and the rest is recorded with them", () => {
+  const before = record(nothing, { ...measured, provided: "total-gpu=8" });
+  const soon = later(now, minutes(1));
+  const same = record(
+    before,
+    { own: "available-cpu=7 available-memory=32Gi total-cpu=8 total-memory=64Gi", provided: "total-gpu=8" },
+    soon,
+  );
+  expect(same.collection).toBe(before.collection);
+  const found = { own: "available-cpu=7 available-memory=32Gi total-cpu=8 total-memory=64Gi", provided: "total-gpu=9" };
+  const next = record(before, found, soon);
+  expect(words(next)).toBe("available-cpu=7 available-memory=32Gi total-cpu=8 total-gpu=9 total-memory=64Gi");
+  expect([before.collection.measuredAt, next.collection.measuredAt]).toEqual([now, soon]);
+});

@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../src/core/model/json.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";
 import { type EmbeddedServer, startEmbedded } from "../../../src/shell/embedded/server.ts";
 import { openClient } from "../../../src/shell/kube/client/client.ts";
+import type { ProgramEnd } from "../../../src/shell/kube/client/run-program.ts";
 import { defaultDeadlines, httpNetwork, httpStreams, type Network } from "../../../src/shell/kube/client/transport.ts";
 import { kubeFleet, kubeFleetOver } from "../../../src/shell/kube/fleet.ts";
 import { type Collector, newCollector } from "../../../src/shell/kube/watch/collect.ts";
@@ -118,6 +119,41 @@ describe("what a member is", () => {
     const [a, b] = await Promise.all([collector.collect(), collector.collect()]);
     expect(a).toBe(b);
     expect(asked()).toEqual(all);
+  });
+});
+
+describe("a member that says something else each time", () => {
+  /** Another number of nodes with each look. */
+  const looks = async (times: number): Promise<readonly string[]> => {
+    const told: string[] = [];
+    for (let at = 0; at < times; at++) {
+      const has = member().list("", "Node").length > 1;
+      if (!has) member().create("test", node("node-2"));
+      else member().remove({ group: "", kind: "Node", namespace: null, name: "node-2" });
+      now += 10_000;
+      await collector.probe();
+      told.push((await collector.collect()).properties.get("kubernetes-fleet.io/node-count") ?? "none");
+    }
+    return told;
+  };
+
+  it("is believed ten times within ten minutes, and is not asked more often for that", async () => {
+    await collector.collect();
+    expect(await looks(13)).toEqual(["2", "1", "2", "1", "2", "1", "2", "1", "2", "1", "1", "1", "1"]);
+    asked();
+    await looks(6);
+    // Once in that minute, as any other.
+    expect(asked()).toEqual(all);
+    now += 10 * 60_000;
+    expect(await values()).toContain("node-count=2");
+    expect((await looks(1)).at(-1)).toBe("1");
+  });
+
+  it("is believed as often in what is read with every look", async () => {
+    const said = Array.from({ length: 15 }, (_, at) => collector.steady(new Map([["v", String(at)]])).get("v"));
+    expect(said).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "10", "10", "10", "10"]);
+    now += 10 * 60_000;
+    expect(collector.steady(new Map([["v", "15"]])).get("v")).toBe("15");
   });
 });
 
@@ -243,6 +279,27 @@ describe("the operator's command", () => {
     member().create("test", { apiVersion: "v1", kind: "ConfigMap", metadata, data: { tier: "2" } });
     const { provided } = await withProgram(`echo '{"properties": {"tier": "9", "zone": "1"}}'`);
     expect(provided).toEqual({ tier: "2", zone: "1" });
+  });
+
+  it("is waited for by the first look alone: what it says later counts when it comes", async () => {
+    const answers: ((text: string) => void)[] = [];
+    const command = (): Promise<ProgramEnd> =>
+      new Promise((resolve) => answers.push((text) => resolve({ kind: "printed", text })));
+    const client = openClient(connection(), defaultDeadlines, network, httpStreams);
+    const own = newCollector({ now: () => now, client: () => client.until(AbortSignal.timeout(10_000)), command });
+    const quota = async (): Promise<string | undefined> => (await own.collect()).provided.get("quota");
+    const first = quota();
+    await eventually("it is asked", async () => (answers.length === 1 ? true : null));
+    answers[0]?.('{"properties": {"quota": 1}}');
+    expect(await first).toBe("1");
+    for (const _ of [1, 2]) {
+      now += 5 * 60_000;
+      expect(await quota()).toBe("1");
+    }
+    // One that hangs is not asked twice.
+    expect(answers).toHaveLength(2);
+    answers[1]?.('{"properties": {"quota": 2}}');
+    await eventually("it has answered", async () => ((await quota()) === "2" ? true : null));
   });
 
   it("waits for those of other members no longer than it may take", async () => {

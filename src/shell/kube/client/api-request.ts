@@ -25,8 +25,8 @@ export interface ListRequest extends CollectionRequest {
   readonly fieldSelector?: string;
   /** A longer list loses the member; 1,000,000 when it is absent. */
   readonly most?: number;
-  /** As much of an item as is needed: the rest is forgotten page by page. */
-  readonly keep?: (item: JsonObject) => JsonObject;
+  /** What is needed of a page: the rest is forgotten with it. */
+  readonly keep?: (page: readonly JsonObject[]) => readonly JsonObject[];
 }
 
 /** A member's response to one request. A refusal is a response; only losing the member is thrown, as `MemberUnreachable`. */

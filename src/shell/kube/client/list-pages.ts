@@ -9,9 +9,10 @@ const maxRestarts = 3;
 /** Every item of a list, page by page, or the refusal: see `Client.list`. */
 export async function listPages(
   request: (it: ApiRequest) => Promise<ApiResponse>,
-  { path, labelSelector, fieldSelector, accept, most = pageSize * maxPages, keep = (it) => it }: ListRequest,
+  { path, labelSelector, fieldSelector, accept, most = pageSize * maxPages, keep = (page) => page }: ListRequest,
 ): Promise<Listing | ApiFailure> {
   let items: JsonObject[] = [];
+  let count = 0;
   let restarts = 0;
   let next = "";
   for (let page = 0; page < maxPages; page += 1) {
@@ -23,11 +24,13 @@ export async function listPages(
     if (answer.kind === "refused") {
       // The continue token has expired: start again, since a partial list is not used.
       if (answer.status !== 410 || next === "" || restarts >= maxRestarts) return answer;
-      [items, next, restarts] = [[], "", restarts + 1];
+      [items, count, next, restarts] = [[], 0, "", restarts + 1];
       continue;
     }
-    for (const it of itemsOf(answer.body, path)) items.push(keep(it));
-    if (items.length > most) throw new MemberUnreachable("Unintelligible", `its list of ${path} is too long`);
+    const page = itemsOf(answer.body, path);
+    for (const it of keep(page)) items.push(it);
+    count += page.length;
+    if (count > most) throw new MemberUnreachable("Unintelligible", `its list of ${path} is too long`);
     next = textOf(memberAt(answer.body, "metadata", "continue")) ?? "";
     const resourceVersion = textOf(memberAt(answer.body, "metadata", "resourceVersion")) ?? "";
     if (next === "") return { kind: "listed", items, resourceVersion };

@@ -8,7 +8,7 @@ import {
   nodeProperties,
   reducedNode,
 } from "../../../core/members/nodes.ts";
-import { reducedPod, requestedBy, requestingPods } from "../../../core/members/pods.ts";
+import { requestedBy, requestingPods, summedPods } from "../../../core/members/pods.ts";
 import { propertiesMap, providedByMap, providedByText } from "../../../core/members/provided.ts";
 import { sameMap } from "../../../core/model/identity.ts";
 import { listAt, memberAt, textOf } from "../../../core/model/json.ts";
@@ -25,16 +25,19 @@ import { type Client, metadataListOnly } from "../client/client.ts";
 import type { Connection } from "../client/connection.ts";
 import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
 import type { ProgramEnd } from "../client/run-program.ts";
+import { restlessness } from "./restless.ts";
 
 /** Finds out what a member is, now and then: its nodes and pods change slowly, and cost much to list. */
 export interface Collector {
   /**
-   * What was found out last, or is found out now where that is due. Never rejects. It takes no longer than its deadline,
-   * and as long again to wait for the operator's command and to run it, each.
+   * What was found out last, or is found out now where that is due. Never rejects. It takes no longer than its deadline;
+   * the first time as long again to wait for the operator's command and to run it, each.
    */
   collect(): Promise<Collected>;
   /** Asks how many nodes there are, in one small request: with another number than before, the next `collect` is due. */
   probe(): Promise<boolean>;
+  /** What is read with every look, or what it was before where too much of the member changed of late. */
+  steady(read: MemberProperties): MemberProperties;
 }
 
 interface CollectorOptions {
@@ -64,11 +67,19 @@ const mostNodes = 20_000;
 
 /** Opens the collector of one member. It remembers what was found out, so that it decides nothing but what is asked. */
 export function newCollector({ now, client, connection, command }: CollectorOptions): Collector {
-  let last: Collected | null = null;
+  let told: Collected | null = null;
   let due = 0;
   let pods: { readonly read: PodsRead; readonly at: number } | null = null;
   let nodes: NodesRead | null = null;
   let running: Promise<Collected> | null = null;
+  const changes = restlessness(now);
+  const asked = command === undefined ? null : askedAside(command);
+  const tell = (next: Collected): Collected => {
+    if (told !== null && (isSame(told, next) || !changes.isCalm())) return told;
+    if (told !== null) changes.note();
+    told = next;
+    return next;
+  };
   const read = async (): Promise<Collected> => {
     const asking = client();
     const at = now();
@@ -81,26 +92,71 @@ export function newCollector({ now, client, connection, command }: CollectorOpti
     if (isPodTime) pods = { read: requested, at };
     nodes = found;
     const own = { ...collectedOf(found, requested, provided), access: accessBy(connection) };
-    const next = command === undefined ? own : withCommand(own, await command(own.properties));
+    const next =
+      asked === null ? own : withCommand(own, await asked.about(own.properties, (end) => void answered(own, end)));
     due = at + (next.missing.length > 0 || !isPodTime ? shortMs : holdsMs);
-    last = last !== null && isSame(last, next) ? last : next;
-    return last;
+    return tell(next);
+  };
+  const answered = (own: Collected, end: ProgramEnd): void => {
+    const next = withCommand(own, end);
+    if (next.missing.length > 0) due = Math.min(due, now() + shortMs);
+    tell(next);
   };
   return {
     collect() {
-      if (last !== null && now() < due) return Promise.resolve(last);
+      if (told !== null && now() < due) return Promise.resolve(told);
       running ??= read().finally(() => {
         running = null;
       });
       return running;
     },
     async probe() {
-      if (nodes === null || nodes.nodes === null) return false;
+      if (nodes === null || nodes.nodes === null || !changes.isCalm()) return false;
       // Whether the member answers at all is found out elsewhere.
       const count = await nodeCountOf(client()).catch(() => null);
       const isOther = count !== null && count !== nodes.nodes.length;
       if (isOther) due = 0;
       return isOther;
+    },
+    steady: steadyBy(changes),
+  };
+}
+
+/** The last value that was believed. */
+function steadyBy(changes: ReturnType<typeof restlessness>): Collector["steady"] {
+  let believed: MemberProperties | null = null;
+  return (read) => {
+    if (believed !== null && (sameMap(believed, read) || !changes.isCalm())) return believed;
+    if (believed !== null) changes.note();
+    believed = read;
+    return read;
+  };
+}
+
+/** The operator's command, which only the first look waits for. */
+interface AskedAside {
+  /** How it ended last; when it has ended again, `then` is told. */
+  about(known: MemberProperties, then: (end: ProgramEnd) => void): Promise<ProgramEnd>;
+}
+
+/** Asks the command once at a time: what it says counts when it comes, and nobody waits for it who knows what it said before. */
+function askedAside(command: PropertyCommand): AskedAside {
+  let last: ProgramEnd | null = null;
+  let isAsked = false;
+  return {
+    async about(known, then) {
+      if (last === null) {
+        last = await command(known);
+        return last;
+      }
+      if (!isAsked) {
+        isAsked = true;
+        void command(known).then((end) => {
+          [last, isAsked] = [end, false];
+          then(end);
+        });
+      }
+      return last;
     },
   };
 }
@@ -148,7 +204,7 @@ function withCommand(own: Collected, end: ProgramEnd): Collected {
 
 async function nodesOf(client: Client): Promise<NodesRead> {
   const listed = await attempted({ source: "nodes", called: "nodes", grant: "list on nodes" }, () =>
-    client.list({ path: nodesPath, most: mostNodes, keep: reducedNode }),
+    client.list({ path: nodesPath, most: mostNodes, keep: (page) => page.map(reducedNode) }),
   );
   if (listed.kind === "missing") return { nodes: null, missing: [listed.missing] };
   return { nodes: listed.done.items.map(nodeFactsOf), missing: [] };
@@ -157,7 +213,7 @@ async function nodesOf(client: Client): Promise<NodesRead> {
 async function podsOf(client: Client): Promise<PodsRead> {
   const path = "/api/v1/pods";
   const listed = await attempted({ source: "pods", called: "pods", grant: "list on pods" }, () =>
-    client.list({ path, fieldSelector: requestingPods, most: mostPods, keep: reducedPod }),
+    client.list({ path, fieldSelector: requestingPods, most: mostPods, keep: summedPods }),
   );
   if (listed.kind === "missing") return { requested: null, missing: [listed.missing] };
   return { requested: requestedBy(listed.done.items), missing: [] };

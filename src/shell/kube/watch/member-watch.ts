@@ -56,7 +56,8 @@ export class MemberWatch {
     const basics = await readIdentityAndInventory(asking().client);
     if (basics.kind === "refused") return basics;
     const collected = await around.collector.collect();
-    const opened = new MemberWatch(basics, basics.stored.inventory, { around, before, collected });
+    const identity = { ...basics, properties: around.collector.steady(basics.properties) };
+    const opened = new MemberWatch(identity, basics.stored.inventory, { around, before, collected });
     opened.#followInventory(basics.stored.asOf);
     try {
       // A deadline of its own: collecting may have taken long.
@@ -95,8 +96,9 @@ export class MemberWatch {
     if (identity.kind === "refused") throw lostBy(identity);
     if (identity.clusterUid !== this.#identity.clusterUid)
       throw new MemberUnreachable("Unreachable", "it is another cluster now");
-    if (!sameMap(identity.properties, this.#identity.properties)) {
-      this.#identity = identity;
+    const properties = this.#around.collector.steady(identity.properties);
+    if (!sameMap(properties, this.#identity.properties)) {
+      this.#identity = { ...identity, properties };
       this.#around.changed();
     }
     if (this.#inventoryWatch === null) this.#noticeInventory();

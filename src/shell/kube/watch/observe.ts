@@ -30,7 +30,8 @@ export async function observeMember(
     const asking = { client, discovery };
     const basics = await readIdentityAndInventory(client);
     if (basics.kind === "refused") return unreachableObservation(basics);
-    const { clusterUid, properties } = basics;
+    const { clusterUid } = basics;
+    const properties = collector.steady(basics.properties);
     const { inventory } = basics.stored;
     const kinds = [...inventoryKinds(inventory).values()];
     const [collected, ...seen] = await Promise.all([
