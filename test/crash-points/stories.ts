@@ -95,6 +95,14 @@ export const stories: readonly Story[] = [
       run name=second placement=slow strategy=rings index="" state=Run`,
     stands: true,
   },
+  {
+    name: "objects that come from a placement which only runs move, stage by stage",
+    given: `${everything}\n${staged}\nplacement name=slow policy=PickAll options="ns=slow,pool external"`,
+    edit: `placement name=slow policy=PickAll options="ns=slow external"
+      placement name=web policy=PickAll options="ns=web,pool unavailable=2"
+      run name=second placement=slow strategy=rings index="" state=Run`,
+    stands: true,
+  },
   { name: "a placement removed, beyond the bounds", given: everything, edit: "erase path=placements/web.yaml" },
   {
     name: "a placement removed that took over what was there",
