@@ -10,7 +10,8 @@ import {
   cycleBindingOf,
   sortedCycle,
 } from "./framework/cycle.ts";
-import { bestOfAll, fitsAll, type Prepared, preparedAgain, preparePlugins } from "./framework/plugin.ts";
+import { bestOfAll, fitsAll, preparedAgain, preparePlugins } from "./framework/judging.ts";
+import type { Prepared } from "./framework/plugin.ts";
 import { type Profile, profiles } from "./profile.ts";
 
 /** How one member stands to a placement as things are now. For people to read: nothing is decided by it. */

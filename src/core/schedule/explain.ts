@@ -1,17 +1,18 @@
 import type { ClusterDecision } from "../model/binding.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 import { refusedDecision, surplusDecision } from "./decision.ts";
-import type { Cycle } from "./framework/cycle.ts";
-import { clusterSetOf } from "./framework/cycle.ts";
+import { type Cycle, clusterSetOf } from "./framework/cycle.ts";
 import {
   bestOfAll,
   filterCandidates,
-  type Prepared,
+  firstRefused,
   preparedAgain,
   preparePlugins,
   warningsOf,
-} from "./framework/plugin.ts";
+} from "./framework/judging.ts";
+import type { Prepared, Ranked, RefusedCandidate } from "./framework/plugin.ts";
 import type { CycleResult } from "./pick.ts";
+import { poolOf, takeAll, turnsWithout } from "./pool.ts";
 import type { Profile } from "./profile.ts";
 
 /** At most so many clusters that were not selected are explained. */
@@ -37,19 +38,14 @@ export function explainUnselected(cycle: Cycle, result: CycleResult, profile: Pr
   const isPickAll = cycle.policy.kind === "PickAll";
   const holders = new Set(selected.map((it) => it.cluster));
   if (!profile.explainsAfterPicks && last === null) return keptExplanations(cycle, holders);
-  const others = cycle.candidates.filter((it) => !holders.has(it.cluster.name));
   const isAfter = profile.explainsAfterPicks || isPickAll || last === null;
   const prepared = isAfter ? preparedAfter(cycle, result, profile) : last;
-  const { fits, refused, wakeAt } = filterCandidates(others, prepared, maxExplained);
-  const surplus = bestOfAll(fits, prepared, maxExplained);
+  const { surplus, refused, wakeAt } = othersThan(holders, prepared);
   const isFull = selected.length >= wanted && surplus.length === maxExplained;
   // Where all that are wanted are found, KubeFleet looks at the others no more.
   const isOver = !profile.explainsAfterPicks && !isPickAll && selected.length >= wanted;
   return {
-    decisions: [
-      ...surplus.map((it) => surplusDecision(it.candidate, it.score)),
-      ...refused.slice(0, maxExplained - surplus.length).map(refusedDecision),
-    ],
+    decisions: [...surplus.map((it) => surplusDecision(it.candidate, it.score)), ...refused.map(refusedDecision)],
     // Beyond a full list, whoever is refused from some moment on is not missed.
     wakeAt: isOver
       ? null
@@ -61,6 +57,31 @@ export function explainUnselected(cycle: Cycle, result: CycleResult, profile: Pr
           ).wakeAt
         : wakeAt,
     warnings: warningsOf(prepared),
+  };
+}
+
+/** The clusters that were not selected: those that fit and some of the others, and when time alone changes which fit. */
+interface Others {
+  readonly surplus: readonly Ranked[];
+  readonly refused: readonly RefusedCandidate[];
+  readonly wakeAt: Instant | null;
+}
+
+function othersThan(selected: ReadonlySet<ClusterName>, prepared: Prepared): Others {
+  const { policy, candidates } = prepared.input;
+  const pool = policy.kind === "PickN" ? poolOf(prepared) : null;
+  const others = () => candidates.filter((it) => !selected.has(it.cluster.name));
+  if (pool?.canScore !== true) {
+    const { fits, refused, wakeAt } = filterCandidates(others(), prepared, maxExplained);
+    const surplus = bestOfAll(fits, prepared, maxExplained);
+    return { surplus, refused: refused.slice(0, maxExplained - surplus.length), wakeAt };
+  }
+  const surplus = takeAll(pool, prepared, { most: maxExplained, selected });
+  const left = maxExplained - surplus.length;
+  return {
+    surplus,
+    refused: left === 0 ? [] : firstRefused(others(), prepared, left),
+    wakeAt: turnsWithout(pool.ranking, selected),
   };
 }
 

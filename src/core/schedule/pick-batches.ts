@@ -1,19 +1,14 @@
 import type { ClusterName } from "../model/value.ts";
 import {
   batchLimit,
-  compareRanked,
   filterCandidates,
-  fitsAll,
-  type Prepared,
   preparedAgain,
-  preparedPart,
   preparePlugins,
-  type Ranked,
   rankCandidates,
-  type Situation,
   scoringFailure,
-  withScore,
-} from "./framework/plugin.ts";
+} from "./framework/judging.ts";
+import type { Prepared, Ranked, Situation } from "./framework/plugin.ts";
+import { type Pool, poolOf, takeAll, takeBest } from "./pool.ts";
 import type { Profile } from "./profile.ts";
 
 /** What PickN picks, batch by batch. */
@@ -48,8 +43,10 @@ export function pickBatches(
   for (let left = wanted; left > 0; ) {
     const limit = Math.min(left, batchLimit(prepared));
     const isLast = limit === left;
-    if (limit === 1 && !isLast) pool ??= poolOf(prepared);
-    const { batch, failure } = limit > 1 || pool?.canScore !== true ? ranked(prepared, limit) : bestOf(pool, prepared);
+    pool ??= poolOf(prepared);
+    const { batch, failure } = pool.canScore
+      ? { batch: taken(pool, prepared, limit), failure: null }
+      : ranked(prepared, limit);
     if (failure !== null) return { batches, last: prepared, failure };
     batches.push(batch);
     if (batch.length === 0) break;
@@ -79,46 +76,15 @@ interface Batch {
   readonly failure: string | null;
 }
 
+/** Of a batch of more than one, no other follows on the same pool: a plugin limits all batches to one, or none. */
+const taken = (pool: Pool, prepared: Prepared, limit: number): readonly Ranked[] =>
+  limit === 1 ? takeBest(pool, prepared) : takeAll(pool, prepared, { most: limit, selected: nobody });
+
+const nobody: ReadonlySet<never> = new Set();
+
 /** Filters, scores and ranks every candidate. */
 function ranked(prepared: Prepared, limit: number): Batch {
   const { fits } = filterCandidates(prepared.input.candidates, prepared, 0);
   const failure = scoringFailure(fits, prepared);
   return failure === null ? { batch: rankCandidates(fits, prepared).slice(0, limit), failure } : { batch: [], failure };
-}
-
-/** Candidates that the plugins which picks change judge alike, best first by all other plugins. */
-interface Pool {
-  readonly groups: readonly { readonly members: readonly Ranked[]; next: number }[];
-  /** Whether every candidate can be scored; otherwise who fits has to be looked at in every batch. */
-  readonly canScore: boolean;
-}
-
-function poolOf(prepared: Prepared): Pool {
-  const changing = preparedPart(prepared, true);
-  const feasible = prepared.input.feasible();
-  const groups = new Map<string, { members: Ranked[]; next: number }>();
-  for (const it of rankCandidates(feasible, preparedPart(prepared, false))) {
-    const key = changing.plugins.map(({ at }) => at.groupOf?.(it.candidate) ?? it.candidate.cluster.name).join("\n");
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, { members: [it], next: 0 });
-    else group.members.push(it);
-  }
-  return { groups: [...groups.values()], canScore: scoringFailure(feasible, prepared) === null };
-}
-
-/** The one best candidate, if any fits. Of each group only the first can be it. */
-function bestOf({ groups }: Pool, prepared: Prepared): Batch {
-  const changing = preparedPart(prepared, true);
-  let best: Ranked | null = null;
-  let from: Pool["groups"][number] | null = null;
-  for (const group of groups) {
-    const head = group.members[group.next];
-    if (head === undefined || !fitsAll(changing, head.candidate)) continue;
-    const other = withScore(head, changing);
-    if (best !== null && compareRanked(best, other) <= 0) continue;
-    best = other;
-    from = group;
-  }
-  if (from !== null) from.next += 1;
-  return { batch: best === null ? [] : [best], failure: null };
 }

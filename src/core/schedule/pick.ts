@@ -13,7 +13,8 @@ import {
   clusterSetOf,
   crossReference,
 } from "./framework/cycle.ts";
-import { filterCandidates, type Prepared, preparePlugins, type Ranked, type Situation } from "./framework/plugin.ts";
+import { filterCandidates, preparePlugins } from "./framework/judging.ts";
+import type { Prepared, Ranked, Situation } from "./framework/plugin.ts";
 import { pickBatches } from "./pick-batches.ts";
 import { clusterEligibility, ineligibility, turnsIneligibleAt } from "./plugins/cluster-eligibility.ts";
 import type { Profile } from "./profile.ts";

@@ -4,14 +4,8 @@ import type { PlacementPolicy } from "../model/placement.ts";
 import { compareText, type Instant } from "../model/value.ts";
 import { explainUnselected, maxExplained } from "./explain.ts";
 import { type BindingChanges, type Candidate, type Cycle, classify, sortedCycle } from "./framework/cycle.ts";
-import {
-  filterCandidates,
-  preparePlugins,
-  type Ranked,
-  rankCandidates,
-  type Situation,
-  warningsOf,
-} from "./framework/plugin.ts";
+import { filterCandidates, preparePlugins, rankCandidates, warningsOf } from "./framework/judging.ts";
+import type { CandidateChange, Ranked, Situation } from "./framework/plugin.ts";
 import { type CycleResult, type FixedPick, pickAll, pickFixed, pickN, pickNothing } from "./pick.ts";
 import type { Profile } from "./profile.ts";
 
@@ -97,12 +91,6 @@ function explained(cycle: Cycle, result: CycleResult, profile: Profile, wanted: 
     silent: false,
     wakeAt,
   };
-}
-
-/** A candidate before and after a change. */
-export interface CandidateChange {
-  readonly was: Candidate;
-  readonly is: Candidate;
 }
 
 /**

@@ -99,6 +99,12 @@ export const candidatesByName = remembered(
     new Map(candidates.map((it) => [it.cluster.name, it])),
 );
 
+/** The places of candidates, by name. */
+export const placesByName = remembered(
+  (candidates: readonly Candidate[]): ReadonlyMap<ClusterName, number> =>
+    new Map(candidates.map((it, at) => [it.cluster.name, at])),
+);
+
 /** Every binding in exactly one class; those that are being removed are in none. */
 export interface Classes {
   readonly unscheduled: readonly CycleBinding[];

@@ -17,8 +17,16 @@ export const propertyOf = ({ facts }: Candidate, name: string): Quantity | null 
 const quantitiesOf = remembered((_: MemberFacts) => new Map<string, Quantity | null>());
 
 /** Members that have the property, and a value that is no quantity. */
-export const unreadableAt = (candidates: readonly Candidate[], name: string): readonly Candidate[] =>
-  candidates.filter((it) => it.facts.properties.has(name) && propertyOf(it, name) === null);
+export function unreadableAt(candidates: readonly Candidate[], name: string): readonly Candidate[] {
+  const known = unreadableIn(candidates);
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const found = candidates.filter((it) => it.facts.properties.has(name) && propertyOf(it, name) === null);
+  known.set(name, found);
+  return found;
+}
+
+const unreadableIn = remembered((_: readonly Candidate[]) => new Map<string, readonly Candidate[]>());
 
 /** The smallest and the largest value of a property over members, whatever their state (`schedule/README.md#a-28`). */
 export interface PropertyRange {
@@ -45,6 +53,12 @@ export function rangeOf(candidates: readonly Candidate[], name: string): Propert
 }
 
 const rangesOf = remembered((_: readonly Candidate[]) => new Map<string, PropertyRange | null>());
+
+/** Whether a member has no part in the range of a property: it lacks it, or lies between its ends. */
+export function isInside(candidate: Candidate, name: string, range: PropertyRange | null): boolean {
+  const value = propertyOf(candidate, name);
+  return value === null || (range !== null && range.min.nanos < value.nanos && value.nanos < range.max.nanos);
+}
 
 /** How a member writes this value of a property; empty where none has it. */
 export const spellingOf = (candidates: readonly Candidate[], name: string, value: Quantity): string =>

@@ -1,9 +1,10 @@
+import { remembered } from "../../model/memo.ts";
 import type { ClusterTerm, Preference, PreferredTerm, PropertyRequirement } from "../../model/placement.ts";
 import { type Quantity, quantityOf } from "../../model/quantity.ts";
 import { selects } from "../../model/value.ts";
 import type { Candidate } from "../framework/cycle.ts";
 import type { Extensions, Plugin, PluginInput } from "../framework/plugin.ts";
-import { propertyOf, rangeOf, spellingOf, unreadableAt } from "../framework/properties.ts";
+import { isInside, propertyOf, rangeOf, spellingOf, unreadableAt } from "../framework/properties.ts";
 import { explainMismatch, selectorMismatch } from "./affinity-words.ts";
 import { type SorterArithmetic, sorterShare } from "./property-sorter.ts";
 
@@ -17,7 +18,7 @@ export const clusterAffinity = (arithmetic: SorterArithmetic): Plugin => ({
 
   prepare({ policy, candidates }: PluginInput): Extensions {
     if (policy.kind === "PickFixed") return {};
-    const required = policy.required.map(readTerm);
+    const required = readTerms(policy.required);
     const preferred = preferredIn(policy);
     const { failure } = arithmetic;
     const sorters = sortersIn(preferred);
@@ -54,6 +55,14 @@ export const clusterAffinity = (arithmetic: SorterArithmetic): Plugin => ({
       })
       .join("\n");
   },
+
+  // An end of the range was changed, or is one now.
+  concernsOthers: ({ was, is }, policy, candidates) =>
+    sortersIn(preferredIn(policy)).some((name) => {
+      const range = rangeOf(candidates, name);
+      const isRespelled = was.facts.properties.get(name)?.value !== is.facts.properties.get(name)?.value;
+      return isRespelled && !(isInside(was, name, range) && isInside(is, name, range));
+    }),
 });
 
 const preferredIn = (policy: PluginInput["policy"]): readonly PreferredTerm[] =>
@@ -98,6 +107,8 @@ interface ReadRequirement {
   /** Null if it is no quantity, which validation refuses: nothing meets it. */
   readonly bound: Quantity | null;
 }
+
+const readTerms = remembered((terms: readonly ClusterTerm[]) => terms.map(readTerm));
 
 const readTerm = ({ labelSelector, properties }: ClusterTerm): ReadTerm => ({
   labelSelector,

@@ -1,3 +1,4 @@
+import { placesByName } from "../framework/cycle.ts";
 import type { Plugin } from "../framework/plugin.ts";
 
 /**
@@ -11,9 +12,17 @@ export const samePlacementAntiAffinity = ({ prefersLeaving }: { readonly prefers
   name: "SamePlacementAntiAffinity",
   changesWithPicks: true,
 
-  prepare: ({ holders, obsolete, leaving }) => ({
-    groupOf: ({ cluster: { name } }) =>
-      holders.has(name) ? "held" : obsolete.has(name) ? "obsolete" : leaving.has(name) ? "leaving" : "",
+  prepare: ({ candidates, holders, obsolete, leaving }) => ({
+    groups() {
+      const of = candidates.map(() => 0);
+      const places = placesByName(candidates);
+      for (const [at, names] of [leaving, obsolete, holders].entries())
+        for (const name of names) {
+          const place = places.get(name);
+          if (place !== undefined) of[place] = at + 1;
+        }
+      return { of, count: 4 };
+    },
     filter: ({ cluster }) => (holders.has(cluster.name) ? "alreadySelected" : "fits"),
     score({ cluster: { name } }) {
       if (obsolete.has(name)) return { stickiness: 2 };

@@ -1,6 +1,6 @@
-import { remembered } from "../../model/memo.ts";
 import type { SpreadConstraint } from "../../model/placement.ts";
-import { type Candidate, candidatesByName } from "../framework/cycle.ts";
+import { type Candidate, placesByName } from "../framework/cycle.ts";
+import { domainGroups, domainOf, type FleetDomains, fleetDomains } from "../framework/domains.ts";
 import type { Extensions, Plugin, PluginInput } from "../framework/plugin.ts";
 
 /** Which fixes of the default profile apply: `schedule/README.md#a-6`, `#a-20` and `#a-22`, in this order. */
@@ -24,7 +24,10 @@ export const topologySpreadConstraints = (fixes: SpreadFixes): Plugin => ({
   prepare(input: PluginInput): Extensions {
     const spread = constraintsOf(input.policy);
     if (spread.length === 0) return {};
-    return extensionsFor(spread.map((it) => domainsFor(it, input, fixes)));
+    return extensionsFor(
+      spread.map((it) => domainsFor(it, input, fixes)),
+      input.candidates,
+    );
   },
 
   othersSee: (candidate, policy) =>
@@ -33,25 +36,40 @@ export const topologySpreadConstraints = (fixes: SpreadFixes): Plugin => ({
       .join("\n"),
 });
 
-function extensionsFor(domains: readonly Domains[]): Extensions {
+function extensionsFor(domains: readonly Domains[], candidates: readonly Candidate[]): Extensions {
+  const places = placesByName(candidates);
+  const placeOf = ({ cluster: { name } }: Candidate): number => places.get(name) ?? candidates.length;
   // Whoever fits is scored next.
-  let last: { readonly candidate: Candidate; readonly verdict: SpreadVerdict } | null = null;
+  let lastPlace = -1;
+  let verdict: SpreadVerdict = { score: 0, refusedBy: null };
   const judged = (candidate: Candidate): SpreadVerdict => {
-    if (last?.candidate !== candidate) last = { candidate, verdict: judgeCandidate(domains, candidate) };
-    return last.verdict;
+    const place = placeOf(candidate);
+    if (place !== lastPlace) verdict = judgeCandidate(domains, place);
+    lastPlace = place;
+    return verdict;
   };
   return {
     batchLimit: 1,
     filter: (candidate) => (judged(candidate).refusedBy === null ? "fits" : "unschedulable"),
     because(candidate) {
       const { refusedBy } = judged(candidate);
-      return refusedBy === null ? "" : refusalText(refusedBy, candidate);
+      return refusedBy === null ? "" : refusalText(refusedBy, candidate, placeOf(candidate));
     },
     remedy: () => "more of the placement in other domains, or a larger maxSkew",
-    numbers: (candidate) => domains.map((it) => skewText(it, candidate)),
+    numbers: (candidate) => domains.map((it) => skewText(it, candidate, placeOf(candidate))),
     score: (candidate) => ({ topology: judged(candidate).score }),
-    groupOf: (candidate) => domains.map(({ constraint }) => domainKey(candidate, constraint.topologyKey)).join("\n"),
-    next: (picked) => extensionsFor(domains.map((it) => it.next(picked))),
+    groups: () =>
+      domainGroups(
+        candidates,
+        domains.map((it) => it.constraint.topologyKey),
+      ),
+    next(picked) {
+      const more = picked.map(placeOf);
+      return extensionsFor(
+        domains.map((it) => it.next(more)),
+        candidates,
+      );
+    },
   };
 }
 
@@ -70,55 +88,65 @@ function constraintsOf(policy: PluginInput["policy"]): readonly SpreadConstraint
 
 const none: readonly never[] = [];
 
-/** The domain of a cluster: the value of the label, which may be empty; undefined without the label. */
-export const domainOf = ({ cluster: { labels } }: Candidate, key: string): string | undefined =>
-  Object.hasOwn(labels, key) ? labels[key] : undefined;
-
 /** One constraint with how many clusters each of its domains has that count. */
 interface Domains {
   readonly constraint: SpreadConstraint;
-  readonly counts: ReadonlyMap<string, number>;
+  readonly fleet: FleetDomains;
+  /** By the place of a domain in the fleet's; -1 for one that does not count as a domain. */
+  readonly counts: readonly number[];
   readonly smallest: number;
   /** One more in a domain with so many violates the constraint. */
   readonly isViolatedAt: (count: number) => boolean;
   /** What one more changes about the skew. */
   readonly changeAt: (count: number) => -1 | 0 | 1;
-  /** The same when these count as well. */
-  readonly next: (picked: readonly Candidate[]) => Domains;
+  /** The same when those at these places count as well. */
+  readonly next: (picked: readonly number[]) => Domains;
+}
+
+/** How many clusters a candidate's domain has; undefined without the label. */
+function countAt({ fleet, counts }: Domains, place: number): number | undefined {
+  const count = counts[fleet.of[place] ?? counts.length];
+  return count === undefined ? undefined : Math.max(0, count);
 }
 
 function domainsFor(constraint: SpreadConstraint, input: PluginInput, fixes: SpreadFixes): Domains {
-  const around = fixes.countsOutsiders ? input.candidates : input.feasible();
-  const counts = new Map<string, number>();
-  for (const it of domainNames(around, constraint.topologyKey)) counts.set(it, 0);
-  const members = candidatesByName(input.candidates);
-  const holders = [...input.holders].flatMap((it) => members.get(it) ?? []);
-  return countedDomains(constraint, grown(counts, constraint, holders), fixes);
+  const fleet = fleetDomains(input.candidates, constraint.topologyKey);
+  const counts = fleet.names.map(() => (fixes.countsOutsiders ? 0 : -1));
+  if (!fixes.countsOutsiders) {
+    let left = counts.length;
+    const { fits } = input.ranking();
+    for (let place = 0; place < fits.length && left > 0; place++) {
+      const domain = fleet.of[place] ?? counts.length;
+      if (fits[place] !== 1 || counts[domain] !== -1) continue;
+      counts[domain] = 0;
+      left -= 1;
+    }
+  }
+  const places = placesByName(input.candidates);
+  const holders = [...input.holders].flatMap((it) => places.get(it) ?? []);
+  return countedDomains(constraint, fleet, grown(counts, fleet, holders), fixes);
 }
 
-function grown(
-  before: ReadonlyMap<string, number>,
-  { topologyKey }: SpreadConstraint,
-  holders: readonly Candidate[],
-): ReadonlyMap<string, number> {
-  const counts = new Map(before);
-  for (const it of holders) {
-    const domain = domainOf(it, topologyKey);
-    if (domain !== undefined) counts.set(domain, (counts.get(domain) ?? 0) + 1);
+function grown(before: readonly number[], { of }: FleetDomains, holders: readonly number[]): readonly number[] {
+  const counts = before.slice();
+  for (const place of holders) {
+    const domain = of[place] ?? counts.length;
+    if (domain < counts.length) counts[domain] = Math.max(0, counts[domain] ?? 0) + 1;
   }
   return counts;
 }
 
 function countedDomains(
   constraint: SpreadConstraint,
-  counts: ReadonlyMap<string, number>,
+  fleet: FleetDomains,
+  counts: readonly number[],
   fixes: SpreadFixes,
 ): Domains {
   const { maxSkew, whenUnsatisfiable } = constraint;
-  const { smallest, secondSmallest, largest } = extremesOf(counts);
+  const { size, smallest, secondSmallest, largest } = extremesOf(counts);
   const skew = largest - smallest;
   const changeAt = (count: number): -1 | 0 | 1 => {
-    if (counts.size <= 1 && !fixes.scoresSingleDomain) return 0;
+    if (size <= 1 && !fixes.scoresSingleDomain) return 0;
     if (skew === 0) return 1;
     if (count === smallest && smallest !== secondSmallest) return -1;
     return count === largest ? 1 : 0;
@@ -126,46 +154,36 @@ function countedDomains(
   const isRepaired = whenUnsatisfiable === "DoNotSchedule" && !fixes.refusesRepairs;
   const isViolatedAt = (count: number): boolean =>
     isRepaired ? count + 1 - smallest > maxSkew : skew + changeAt(count) > maxSkew;
-  const next = (picked: readonly Candidate[]): Domains =>
-    countedDomains(constraint, grown(counts, constraint, picked), fixes);
-  return { constraint, counts, smallest, isViolatedAt, changeAt, next };
+  const next = (picked: readonly number[]): Domains =>
+    countedDomains(constraint, fleet, grown(counts, fleet, picked), fixes);
+  return { constraint, fleet, counts, smallest, isViolatedAt, changeAt, next };
 }
 
-const domainNames = (candidates: readonly Candidate[], key: string): ReadonlySet<string> => {
-  const known = domainNamesOf(candidates);
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  const found = new Set<string>();
-  for (const it of candidates) {
-    const domain = domainOf(it, key);
-    if (domain !== undefined) found.add(domain);
-  }
-  known.set(key, found);
-  return found;
-};
-
-const domainNamesOf = remembered((_: readonly Candidate[]) => new Map<string, ReadonlySet<string>>());
-
 interface Extremes {
+  /** How many domains there are. */
+  readonly size: number;
   readonly smallest: number;
   /** With multiplicity: the smallest one if two domains have that, or there is only one. */
   readonly secondSmallest: number;
   readonly largest: number;
 }
 
-function extremesOf(counts: ReadonlyMap<string, number>): Extremes {
+function extremesOf(counts: readonly number[]): Extremes {
+  let size = 0;
   let smallest = Number.POSITIVE_INFINITY;
   let secondSmallest = Number.POSITIVE_INFINITY;
   let largest = 0;
-  for (const count of counts.values()) {
+  for (const count of counts) {
+    if (count < 0) continue;
+    size += 1;
     if (count < smallest) {
       secondSmallest = smallest;
       smallest = count;
     } else if (count < secondSmallest) secondSmallest = count;
     if (count > largest) largest = count;
   }
-  if (counts.size === 0) smallest = 0;
-  return { smallest, secondSmallest: counts.size < 2 ? smallest : secondSmallest, largest };
+  if (size === 0) smallest = 0;
+  return { size, smallest, secondSmallest: size < 2 ? smallest : secondSmallest, largest };
 }
 
 interface SpreadVerdict {
@@ -174,39 +192,36 @@ interface SpreadVerdict {
   readonly refusedBy: Domains | null;
 }
 
-function judgeCandidate(all: readonly Domains[], candidate: Candidate): SpreadVerdict {
+function judgeCandidate(all: readonly Domains[], place: number): SpreadVerdict {
   let score = 0;
   for (const domains of all) {
-    const { topologyKey, whenUnsatisfiable } = domains.constraint;
-    const domain = domainOf(candidate, topologyKey);
-    if (domain === undefined) continue;
-    const count = domains.counts.get(domain) ?? 0;
+    const count = countAt(domains, place);
+    if (count === undefined) continue;
     if (!domains.isViolatedAt(count)) score -= domains.changeAt(count);
-    else if (whenUnsatisfiable === "ScheduleAnyway") score += penalty;
+    else if (domains.constraint.whenUnsatisfiable === "ScheduleAnyway") score += penalty;
     else return { score: 0, refusedBy: domains };
   }
   return { score, refusedBy: null };
 }
 
-function refusalText(
-  { constraint: { topologyKey, maxSkew }, counts, smallest }: Domains,
-  candidate: Candidate,
-): string {
+function refusalText(domains: Domains, candidate: Candidate, place: number): string {
+  const { topologyKey, maxSkew } = domains.constraint;
   const domain = domainOf(candidate, topologyKey) ?? "";
-  const count = counts.get(domain) ?? 0;
-  return `${topologyKey}=${domain} has ${clustersText(count)} of it, and the fewest is ${smallest}: one more exceeds maxSkew ${maxSkew}`;
+  const clusters = clustersText(countAt(domains, place) ?? 0);
+  return `${topologyKey}=${domain} has ${clusters} of it, and the fewest is ${domains.smallest}: one more exceeds maxSkew ${maxSkew}`;
 }
 
 /** The skew over the values of a label, and what it becomes with one more cluster in the domain of a candidate. */
-function skewText({ constraint: { topologyKey, maxSkew }, counts }: Domains, candidate: Candidate): string {
+function skewText(domains: Domains, candidate: Candidate, place: number): string {
+  const { topologyKey, maxSkew } = domains.constraint;
+  const count = countAt(domains, place);
+  if (count === undefined) return `it has no ${topologyKey}`;
   const domain = domainOf(candidate, topologyKey);
-  if (domain === undefined) return `it has no ${topologyKey}`;
-  const count = counts.get(domain) ?? 0;
-  const after = skewOf(new Map(counts).set(domain, count + 1));
-  return `${topologyKey}=${domain} has ${clustersText(count)} of it; one more makes the skew ${skewOf(counts)} → ${after} of at most ${maxSkew}`;
+  const after = skewOf(grown(domains.counts, domains.fleet, [place]));
+  return `${topologyKey}=${domain} has ${clustersText(count)} of it; one more makes the skew ${skewOf(domains.counts)} → ${after} of at most ${maxSkew}`;
 }
 
-function skewOf(counts: ReadonlyMap<string, number>): number {
+function skewOf(counts: readonly number[]): number {
   const { smallest, largest } = extremesOf(counts);
   return largest - smallest;
 }

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import type { Candidate, Cycle } from "../../../src/core/schedule/framework/cycle.ts";
+import { profiles } from "../../../src/core/schedule/profile.ts";
+import { schedule } from "../../../src/core/schedule/schedule.ts";
+import { cycleBindings, fleet, now, policyOf } from "./notation.ts";
+import { random } from "./random.ts";
+
+const rounds = 60;
+const steps = 12;
+
+const policies = [
+  "3 prefer 7:@np/Asc",
+  "4 prefer 30:@np/Desc,-20:e=p@cost/Asc spread r:1",
+  "5 np:Ge:4|e=q prefer 20:e=q,9:@np/Asc spread r:1,z:1:any tolerate k",
+  "2 e=p prefer 50:@cost/Desc",
+  "6 prefer 11:e=p",
+  "9 np:Ne:5 spread z:2",
+] as const;
+
+/** A fleet of which one member changes, joins or leaves with every step, and time goes on. */
+function history(seed: number): readonly { readonly texts: readonly string[]; readonly minutes: number }[] {
+  const { below, pick } = random(seed);
+  const member = (at: number): string =>
+    [
+      `m${at}`,
+      pick(["", "{e=p}", "{e=q,r=a}", "{e=p,r=a,z=1}", "{r=b,z=2}", "{e=q,r=c,z=1}"]),
+      pick(["", "", "", "[k=v]"]),
+      pick(["", "", "", "(4m)", "(6m)"]),
+      pick(["", "<np=4>", "<np=5>", "<np=5000m>", "<np=9,cost=0.3>", "<np=500m,cost=1.5>", "<np=x,cost=1>"]),
+    ].join("");
+  let texts = Array.from({ length: 8 + below(8) }, (_, at) => member(at));
+  let minutes = 0;
+  return Array.from({ length: steps }, () => {
+    const at = below(texts.length);
+    const chance = below(10);
+    if (chance === 0) texts = texts.filter((_, it) => it !== at);
+    else if (chance === 1) texts = [...texts, member(texts.length + 50)];
+    else if (chance < 8) texts = texts.map((it, place) => (place === at ? member(Number(/\d+/.exec(it)?.[0])) : it));
+    else minutes += below(3);
+    return { texts, minutes };
+  });
+}
+
+/** Members that did not change are the very same, as they are from one pass to the next. */
+function membersRemembered(): (texts: readonly string[]) => readonly Candidate[] {
+  const known = new Map<string, readonly Candidate[]>();
+  return (texts) =>
+    texts.flatMap((it) => {
+      const members = known.get(it) ?? fleet(it);
+      known.set(it, members);
+      return members;
+    });
+}
+
+describe.each(Object.values(profiles))("in the profile $name", (profile) => {
+  test("a fleet of which one member changed is ranked as one that nobody has seen", () => {
+    for (let seed = 0; seed < rounds; seed++) {
+      const { pick } = random(seed);
+      const text = pick(policies);
+      const policy = policyOf(text);
+      const bindings = pick(["", "m1:B0", "m0:B0 m2:S0 m3:B0", "m1:U(B)0 m2:B0"]);
+      const membersOf = membersRemembered();
+      const cycleAt = (minutes: number) => ({
+        namespace: null,
+        cycleBindings: cycleBindings(bindings, 0),
+        recorded: [],
+        now: (now + minutes * 60_000) as Cycle["now"],
+      });
+      for (const [step, { texts, minutes }] of history(seed).entries()) {
+        const warm = schedule({ ...cycleAt(minutes), policy, candidates: membersOf(texts) }, profile);
+        const cold = schedule(
+          { ...cycleAt(minutes), policy: policyOf(text), candidates: fleet(texts.join(" ")) },
+          profile,
+        );
+        expect(warm, `seed ${seed}, step ${step}: ${text}`).toEqual(cold);
+      }
+    }
+  });
+
+  test("placements that ask the same share what is said of a fleet, and nothing that they ask of it alone", () => {
+    for (let seed = 0; seed < rounds; seed++) {
+      const candidates = fleet((history(seed)[0]?.texts ?? []).join(" "));
+      const cycle = { namespace: null, cycleBindings: [], recorded: [], now };
+      for (const text of [
+        ...policies,
+        ...policies.map((it) => it.replace(/^\d/, "7")),
+        "4 prefer 7:@np/Asc spread r:1",
+      ]) {
+        const shared = schedule({ ...cycle, policy: policyOf(text), candidates }, profile);
+        const alone = schedule({ ...cycle, policy: policyOf(text), candidates: [...candidates] }, profile);
+        expect(shared, `seed ${seed}: ${text}`).toEqual(alone);
+      }
+    }
+  });
+});
