@@ -42,8 +42,8 @@ const knownValues = remembered(
 );
 
 function adviceOf(name: string, at: JsonPath, known: KnownValues): FieldProblems {
-  const having = [...known].filter(([, values]) => values.has(name));
-  if (having.length === 0) {
+  const { isKnown, bad } = findingOn(name, known);
+  if (!isKnown) {
     if (isCollectedProperty(name)) return [];
     const names = new Set([...known.values()].flatMap((it) => [...it.keys()]));
     const fix = didYouMean(
@@ -53,11 +53,30 @@ function adviceOf(name: string, at: JsonPath, known: KnownValues): FieldProblems
     );
     return [warning("FLT1340", at, `no MemberCluster declares the property ${name}`, fix)];
   }
-  const bad = having.filter(([, values]) => quantityOf(values.get(name) ?? "") === null).map(([cluster]) => cluster);
   if (bad.length === 0) return [];
   const message = `is no quantity, and counts as missing, on ${nameList(bad)}`;
   return [warning("FLT1340", at, message, "correct their files", name)];
 }
+
+interface PropertyFinding {
+  readonly isKnown: boolean;
+  /** Clusters whose value is no quantity. */
+  readonly bad: readonly string[];
+}
+
+/** The same for all placements, of which each asks. */
+function findingOn(name: string, known: KnownValues): PropertyFinding {
+  const findings = findingsIn(known);
+  const before = findings.get(name);
+  if (before !== undefined) return before;
+  const having = [...known].filter(([, values]) => values.has(name));
+  const bad = having.filter(([, values]) => quantityOf(values.get(name) ?? "") === null).map(([cluster]) => cluster);
+  const found = { isKnown: having.length > 0, bad };
+  findings.set(name, found);
+  return found;
+}
+
+const findingsIn = remembered((_: KnownValues) => new Map<string, PropertyFinding>());
 
 /** Under the names by which policies ask for them (`schedule/README.md#properties`). */
 function valuesOf({ properties, resourceUsage }: MemberCluster): ReadonlyMap<string, string> {
