@@ -15,6 +15,7 @@ import type { BareOutcome } from "./bare.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { hotspotsOf } from "./profile.ts";
 import type { PassReport } from "./protocol.ts";
+import type { ScheduleOutcome } from "./schedule.ts";
 import { changeOf, memberNames, type Size, workloadOf } from "./workload.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "flotilla-bench-test-"));
@@ -61,6 +62,26 @@ test("the bench takes every case to its end", async () => {
   expect(state.tipBytes).toBeGreaterThan(1000);
   expect((await readdir(folder)).sort()).toEqual(outcomes.map((it) => `${it.case}.cpuprofile`).sort());
   expect(hotspotsOf(join(folder, "nothing.cpuprofile")).length).toBeGreaterThan(20);
+});
+
+test("scheduling can be measured alone, cold and after a change of one member", async () => {
+  const { outcomes } = JSON.parse(await bench(...tiny, "--only", "schedule", "--json")) as {
+    readonly outcomes: readonly ScheduleOutcome[];
+  };
+  const changes = [
+    "cold",
+    "nothing changed",
+    "a label that no policy asks for",
+    "a label that policies prefer",
+    "a property that policies sort by",
+    "the largest value of a property",
+    "contact with a member",
+  ];
+  expect(outcomes.map((it) => it.case)).toEqual([
+    "1 placement, cold",
+    ...["distinct", "equal"].flatMap((kind) => changes.map((it) => `2 ${kind} policies, ${it}`)),
+  ]);
+  expect(outcomes.every((it) => it.best > 0)).toBe(true);
 });
 
 test("deciding can be measured alone", async () => {

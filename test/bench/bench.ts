@@ -12,6 +12,7 @@ import { embeddedMembers, givenMembers, type Members, noMembers, realMembers } f
 import { help, type Options, optionsOf } from "./options.ts";
 import type { Outcome } from "./outcome.ts";
 import { hotspotsOf, nameSources } from "./profile.ts";
+import type { ScheduleOutcome } from "./schedule.ts";
 import { soak } from "./soak.ts";
 import {
   approvalTable,
@@ -23,6 +24,7 @@ import {
   type Machine,
   machine,
   outcomeTables,
+  scheduleTable,
   soakTable,
   textTable,
 } from "./table.ts";
@@ -49,7 +51,7 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     const { only } = options;
     const size = sizeOf(options, members);
-    if (!options.json) process.stdout.write(`${headOf(here)}\n${titleOf(size, members)}\n\n`);
+    if (!options.json) process.stdout.write(`${headOf(here)}\n${titleOf(size, members, only)}\n\n`);
     if (only === "soak") await measureMemory(options, { here, size, members, folder: scratch.path });
     else if (only === null || only === "git") await measureAll(options, { here, size, members, folder: scratch.path });
     else await measurePart(options, { here, size, members, part: only });
@@ -77,9 +79,11 @@ function sizeOf({ placements, picks, kubeconfig, real }: Options, { names: membe
   return { members, placements, picks: isReal ? members.length : picks, objects: isReal ? "config" : "all" };
 }
 
-const titleOf = ({ members, placements, picks, objects }: Size, { what }: Members): string =>
-  `${what}; ${placements} placements × ${Math.min(picks, members.length)} picks, each a Namespace, a 1 KB ConfigMap` +
-  (objects === "all" ? " and a Deployment" : "");
+function titleOf({ members, placements, picks, objects }: Size, { what }: Members, only: Options["only"]): string {
+  const title = `${what}; ${placements} placements × ${Math.min(picks, members.length)} picks`;
+  if (only === "schedule") return title;
+  return `${title}, each a Namespace, a 1 KB ConfigMap${objects === "all" ? " and a Deployment" : ""}`;
+}
 
 interface Place {
   readonly here: Machine;
@@ -174,12 +178,13 @@ async function measurePart(
   const orders: BareOrders = { part, size, kubeconfig: members.kubeconfig, profiles: profilesOf(options) };
   const child = fork(join(bundle, "bare.js"), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   child.send(orders);
-  const outcomes: BareOutcome[] = [];
-  child.on("message", (it) => void outcomes.push(it as BareOutcome));
+  const outcomes: unknown[] = [];
+  child.on("message", (it) => void outcomes.push(it));
   const code = await new Promise((ended) => child.once("close", ended));
   if (code !== 0) throw new Error(`measuring ${part} ended with ${code}`);
   if (options.json) process.stdout.write(`${JSON.stringify({ machine: here, part, size, outcomes }, null, 2)}\n`);
-  else process.stdout.write(`${bareTable(outcomes)}\n`);
+  else if (part === "schedule") process.stdout.write(`${scheduleTable(outcomes as readonly ScheduleOutcome[])}\n`);
+  else process.stdout.write(`${bareTable(outcomes as readonly BareOutcome[])}\n`);
 }
 
 function tellProfiles(options: Options): void {

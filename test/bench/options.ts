@@ -24,11 +24,11 @@ export interface Options {
 /** What `--help` says. */
 export const help = `npm run bench -- [options]
 
-  --members N      how many members (100)
-  --placements N   how many placements (100)
-  --picks N        members that each placement picks (20); as many as there are: PickAll
+  --members N      how many members (100; 1000 with --only schedule)
+  --placements N   how many placements (100; 1000 with --only schedule)
+  --picks N        members that each placement picks (20; 100 with --only schedule); as many as there are: PickAll
   --cases A,B      of ${caseNames.join(", ")} (all)
-  --only PART      schedule: the scheduler alone
+  --only PART      schedule: what placements with preferences and spread constraints cost to schedule
                    plan: deciding alone, members and repository in memory
                    git: deciding and the real repository, members in memory
                    apply: deciding and real or embedded members, repository in memory
@@ -86,9 +86,9 @@ export function optionsOf(argv: readonly string[]): Options | string {
   const only = (values.only ?? null) as Part | null;
   if (only !== null && !parts.includes(only)) wrong.push(`--only takes ${parts.join(", ")}`);
   const options: Options = {
-    members: number("members", 100),
-    placements: number("placements", 100),
-    picks: number("picks", 20),
+    members: number("members", only === "schedule" ? 1000 : 100),
+    placements: number("placements", only === "schedule" ? 1000 : 100),
+    picks: number("picks", only === "schedule" ? 100 : 20),
     only,
     cases: new Set(cases),
     kubeconfig: values.kubeconfig ?? null,

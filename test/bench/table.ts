@@ -6,6 +6,7 @@ import type { BareOutcome } from "./bare.ts";
 import type { CollectOutcome } from "./collect.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Hotspot } from "./profile.ts";
+import type { ScheduleOutcome } from "./schedule.ts";
 import type { SoakOutcome } from "./soak.ts";
 import type { TextOutcome } from "./text.ts";
 
@@ -133,6 +134,15 @@ export function bareTable(outcomes: readonly BareOutcome[]): string {
   ]);
   const head = ["case", "passes", "Σ observe", "Σ plan", "Σ check", "longest", "Σ act", "applies", "cpu s", "MiB"];
   return `milliseconds of all passes together, and of the longest plan and check\n${aligned(head, rows)}`;
+}
+
+/** What scheduling cost. */
+export function scheduleTable(outcomes: readonly ScheduleOutcome[]): string {
+  const rows = outcomes.map((it) => [it.case, it.best.toFixed(1), String(it.rounds)]);
+  return [
+    "placements with 3 preferred terms and 2 spread constraints: milliseconds on a core, the least of some rounds",
+    aligned(["case", "cpu ms", "rounds"], rows),
+  ].join("\n");
 }
 
 /** What signatures cost. */

@@ -12,6 +12,12 @@ export function cpuOfGroups(groups: readonly number[]): number | null {
   return all.reduce((sum, it) => sum + (it?.own ?? 0) + (it?.children ?? 0), 0);
 }
 
+/** Milliseconds on a core of this process since a moment. */
+export function cpuSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
 /** Seconds on a core of this process's children that have ended; 0 where there is no `/proc`. */
 export const cpuOfEndedChildren = (): number => statOf("self")?.children ?? 0;
 
