@@ -187,7 +187,7 @@ function newlyDeleted(binding: Binding, was: Binding | undefined, { record, aske
   const isAsked = (key: string): boolean => own.some((it) => it.objects.some((id) => inventoryKey(id) === key));
   return leaving.flatMap((it): readonly string[] => {
     const key = inventoryKey(it.id);
-    const isKept = it.handOver !== undefined || (adopted.has(key) && !it.evenAdopted);
+    const isKept = it.released || it.handOver !== undefined || (adopted.has(key) && !it.evenAdopted);
     return isKept || known.has(key) || isAsked(key) ? [] : [key];
   });
 }
