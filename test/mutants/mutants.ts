@@ -259,6 +259,27 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "counts nothing of what waits for its budget by the commit that takes it away",
+    file: "src/core/plan/placement/rollout.ts",
+    find: "return isUncounted(record.key, context) || isBack ||",
+    replace: "return isBack ||",
+    caughtBy: ["test/core/plan/guard/paused-rollouts.test.ts"],
+  },
+  {
+    breaks: "counts nothing of what a run takes away that is started later than it was planned",
+    file: "src/core/plan/runs/runs.ts",
+    find: "const isNew = isUncounted(run.spec.placement, context) || ",
+    replace: "const isNew = ",
+    caughtBy: ["test/core/plan/guard/paused-rollouts.test.ts"],
+  },
+  {
+    breaks: "counts nothing of what a run takes away that is planned without a commit",
+    file: "src/core/plan/runs/runs.ts",
+    find: " || context.ledger.runs.get(run.key)?.plan == null;",
+    replace: ";",
+    caughtBy: ["test/core/plan/guard/paused-rollouts.test.ts"],
+  },
+  {
     breaks: "counts what two placements have on a cluster twice in the share that may go unasked",
     file: "src/core/plan/guard/deletions.ts",
     find: "for (const key of keysOf(snapshot)) found.add(key);",
