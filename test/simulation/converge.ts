@@ -54,6 +54,8 @@ async function clear(simulation: Simulation): Promise<void> {
   for (const by of simulation.held) await simulation.step({ do: "resume", by });
   for (const name of simulation.names) {
     await simulation.step({ do: "pace", name, ms: 0 });
+    // Other lies change nothing any more.
+    if (simulation.site(name).lie === "changing") await simulation.step({ do: "lie", name, how: "none" });
     await simulation.step({ do: "readdress", name, to: name });
     for (const object of simulation.site(name).rivals.keys())
       await simulation.step({ do: "fight", name, object, value: "" });

@@ -10,6 +10,7 @@ import { confirmationCommitRules, confirmationWriteRules } from "./rules/confirm
 import { CountedAnswers } from "./rules/counted-answers.ts";
 import { deletionRules } from "./rules/deletions.ts";
 import { evictionRules } from "./rules/evictions.ts";
+import { factRules } from "./rules/facts.ts";
 import { fateCommitRules, fateWriteRules } from "./rules/fates.ts";
 import { historyRules } from "./rules/history.ts";
 import { InForce } from "./rules/in-force.ts";
@@ -126,6 +127,8 @@ export class Judge {
   readonly movers = new Map<string, number>();
   /** When an object was put right that others had changed: `cluster key` → times. */
   readonly repairs = new Map<string, readonly number[]>();
+  /** When a process recorded something else that a member says of itself: `writer cluster` → times. */
+  readonly factChanges = new Map<string, readonly number[]>();
   /** The most objects that an inventory ever listed, by site. */
   readonly largest = new Map<string, number>();
   /** Members that a process ever heard: what it was told may wait in its memory. */
@@ -167,7 +170,7 @@ export class Judge {
   }
 
   /** Looks at the place of a request before it is carried out; the witness judges it after. */
-  witness(site: Site, request: Request, attempt: Attempt): (incoming: WireResponse) => void {
+  witness(site: Site, request: Request, attempt: Attempt): (incoming: WireResponse, isOther?: boolean) => void {
     this.checkStateCommits();
     const { simulation } = this;
     const event = simulation.events;
@@ -178,7 +181,9 @@ export class Judge {
     const stateCommit = request.late === null ? (facts.process.memory.state?.commit ?? null) : request.late.decision;
     const goes = request.kind === "delete" && request.place?.kind === "Namespace" ? request.place.name : null;
     const inside = goes === null ? [] : objectsAt(site).filter((it) => it.place.namespace === goes);
-    return (incoming) => {
+    return (incoming, isOther = false) => {
+      // It says something else each time: no pass is like the one before.
+      if (isOther) facts.isSmooth = false;
       if (incoming.status >= 400 && incoming.status !== 404) facts.isSmooth = false;
       if (!isEffect) return this.#look(facts, site, request, incoming);
       const write: MemberWrite = {
@@ -236,6 +241,7 @@ export class Judge {
         ...evictionRules,
         ...trustCommitRules,
         ...fateCommitRules,
+        ...factRules,
       ])
         this.#hear(rule, judge({ facts, commit, before, after }, this));
     }

@@ -56,6 +56,7 @@ export const faultKinds: readonly string[] = [
     ["read", "list", "note", "apply", "delete"].map((kind) => `${fault} ${kind}`),
   ),
   ...["down", "hangs", "busy", "broken", "unauthorized", "read-only", "frozen"].map((it) => `member ${it}`),
+  ...["negative", "huge", "nonsense", "changing", "forbidden", "cut"].map((it) => `lied ${it}`),
   "identity changed",
   "readdressed",
   "old state restored",

@@ -263,6 +263,9 @@ export class Simulation implements SimulatedWorld {
       case "nodes":
         site.resize(step.count);
         break;
+      case "lie":
+        site.lie = step.how;
+        break;
       case "meddle":
         this.#meddle(site, step);
         break;
@@ -421,8 +424,11 @@ export class Simulation implements SimulatedWorld {
     if (address !== request.member) this.hit("readdressed");
     this.events++;
     const witness = this.judge.witness(site, request, attempt);
-    const incoming = site.answer(request, outgoing);
-    witness(incoming);
+    const truth = site.answer(request, outgoing);
+    const lied = site.lied(request, truth);
+    const incoming = lied ?? truth;
+    witness(incoming, lied !== null && site.lie === "changing");
+    if (lied !== null) this.hit(`lied ${site.lie}`);
     if (site.isFelt(request, incoming.status)) this.hit(`member ${site.weather}`);
     return { kind: "answered", incoming };
   }

@@ -62,6 +62,8 @@ export type Step =
   | { readonly do: "pace"; readonly name: string; readonly ms: number }
   /** Nodes come and go, until there are so many. */
   | { readonly do: "nodes"; readonly name: string; readonly count: number }
+  /** From here on it says something else of its nodes, its pods, its version and its platform. */
+  | { readonly do: "lie"; readonly name: string; readonly how: Lie }
   | {
       readonly do: "meddle";
       readonly name: string;
@@ -114,6 +116,9 @@ export interface PassOptions {
 /** What may be wrong with a member for a while. */
 export type MemberState = "well" | "down" | "hangs" | "busy" | "broken" | "unauthorized" | "read-only" | "frozen";
 
+/** What a member makes up about itself; `none`: it tells the truth. */
+export type Lie = "none" | "negative" | "huge" | "nonsense" | "changing" | "forbidden" | "cut";
+
 /** What others do to objects on a member. */
 export type ThirdPartyChange = "create" | "edit" | "delete" | "unmark" | "finalize" | "release" | "copy";
 
@@ -146,7 +151,7 @@ const isSilent = (key: string, value: unknown): boolean => usual.has(key) && usu
 const quoted = (value: unknown): string =>
   /^[\w.:,/%-]+$/.test(String(value)) ? String(value) : JSON.stringify(value);
 
-const numbers = new Set(["ms", "back", "objects", "clusters", "shuffle"]);
+const numbers = new Set(["ms", "back", "objects", "clusters", "shuffle", "count"]);
 const passes = new Set(["pass", "start"]);
 
 /** Reads a line of {@link lineOf} back. */

@@ -1,5 +1,5 @@
 import { random } from "../../core/schedule/random.ts";
-import type { PassOptions, Step } from "../step.ts";
+import type { Lie, PassOptions, Step } from "../step.ts";
 import { HandOverGenerator } from "./generate-hand-overs.ts";
 import { RemovalGenerator } from "./generate-removals.ts";
 import { RunGenerator } from "./generate-runs.ts";
@@ -30,11 +30,13 @@ type Dice = ReturnType<typeof random>;
 
 /** A storm as data: the steps of a world in which anything may happen, from a number. */
 export function generate(seed: number): readonly Step[] {
-  return new Author(random(seed)).write();
+  // Lies have dice of their own: all else goes on as it would without them.
+  return new Author(random(seed), random(seed + 1_000_000)).write();
 }
 
 class Author {
   readonly #dice: Dice;
+  readonly #lies: Dice;
   readonly #steps: Step[] = [];
   readonly #members: readonly [string, ...string[]];
   /** A placement's type cannot be edited. */
@@ -48,8 +50,9 @@ class Author {
   #value = 0;
   #isHeld = false;
 
-  constructor(dice: Dice) {
+  constructor(dice: Dice, lies: Dice) {
     this.#dice = dice;
+    this.#lies = lies;
     const type = () => dice.pick(["PickAll", "PickAll", "PickN", "PickFixed"] as const);
     this.#types = { web: type(), shop: type() };
     const count = 2 + dice.below(3);
@@ -173,6 +176,7 @@ class Author {
     this.#roll();
     this.#approve();
     for (let at = this.#dice.below(3); at > 0; at--) this.#weather();
+    this.#lie();
     if (this.#chance(50)) this.#add({ do: "wait", ms: this.#dice.pick([500, 7_000, 61_000, 400_000]) });
     if (this.#chance(8)) this.#add({ do: "restart", by: "a" });
     this.#reconcile();
@@ -407,6 +411,14 @@ class Author {
       () => this.#add({ do: "jump", ms: pick([-3_600_000, -5_000, 5_000, 600_000]) }),
       () => this.#add({ do: "intrude", how: pick(["placement", "override", "manifest", "cluster"]) }),
     ])();
+  }
+
+  /** A member makes up what it says of itself, or begins to tell the truth. */
+  #lie(): void {
+    const { below, pick } = this.#lies;
+    if (below(100) >= 12) return;
+    const how = pick<Lie>(["none", "negative", "huge", "nonsense", "changing", "forbidden", "cut"]);
+    this.#add({ do: "lie", name: pick(this.#members), how });
   }
 
   #meddle(name: string): void {

@@ -8,9 +8,10 @@ import { bootstrapCluster } from "../../../src/shell/embedded/registry/bootstrap
 import { Cluster } from "../../../src/shell/embedded/storage/cluster.ts";
 import { noFaults } from "../../../src/shell/embedded/storage/injected-faults.ts";
 import type { WireRequest, WireResponse } from "../../../src/shell/kube/client/transport.ts";
-import type { MemberState } from "../step.ts";
+import type { Lie, MemberState } from "../step.ts";
 import type { Attempt } from "./attempt.ts";
 import { effects, type Request } from "./call.ts";
+import { liedAnswer } from "./lies.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 /** A cluster of the world, with what is wrong with it and what others did there. */
@@ -19,6 +20,7 @@ export class Site {
   readonly cluster: Cluster;
   readonly handle: ClusterHandle;
   weather: MemberState = "well";
+  lie: Lie = "none";
   /** Who made an object that is not ours: uid → the event in which it was made. */
   readonly strangers = new Map<string, number>();
   /** Uids of what others made by copying our objects, marks and all. */
@@ -38,6 +40,7 @@ export class Site {
    */
   lives = 0;
   #saved: readonly Stored[] | null = null;
+  #answers = 0;
   /** What a second controller wants of objects: `ConfigMap web/config` → its value. */
   readonly rivals = new Map<string, string>();
   readonly #time: VirtualTime;
@@ -79,6 +82,11 @@ export class Site {
     const retryAfter = answer.headers?.["retry-after"];
     const retryAfterMs = retryAfter === undefined ? null : Number(retryAfter) * 1000;
     return { status: answer.code, retryAfterMs, date: answer.headers?.["date"] ?? null, text: answer.text };
+  }
+
+  /** What it makes up instead of the truth; null where it says the truth, or nothing. */
+  lied({ path }: Request, truth: WireResponse): WireResponse | null {
+    return truth.status >= 400 && truth.status !== 404 ? null : liedAnswer(this.lie, path, truth, this.#answers++);
   }
 
   /**
