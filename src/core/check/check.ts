@@ -173,7 +173,7 @@ function* keepsTheBudget({ ledger }: Plan, world: World): Generator<PlanDefect> 
       cluster: it.cluster,
       life: availabilityOf(it, before, world),
       isDisturbed: isDisturbed(it, after.bindings.get(it.cluster)) && !evicted.has(it.cluster),
-      isUnheard: isAvailabilityUnknown(it, before, world) && after.bindings.get(it.cluster)?.removal != null,
+      isUnheard: isAvailabilityUnknown(it, after, world) && after.bindings.get(it.cluster)?.removal != null,
     }));
     const subject = { kind: "placement", placement: key } as const;
     const disturbed = all.filter((it) => it.isDisturbed && it.life === "up").length;

@@ -84,7 +84,10 @@ function* keepsWhatItMade(site: Site): Generator<string> {
     }
     const what = `${seen.key} on ${site.name}, which ${entry.placement} made,`;
     if (entry.uid === uid && entry.adopted) yield `${what} counts as there before us`;
-    if (entry.uid === null && /TakeOver|TakenOver/.test(entry.failure ?? "")) yield `${what} counts as somebody else's`;
+    // A late write puts its mark on what was handed over meanwhile.
+    const isHandedOver = entries.some((it) => it.uid === uid && it.placement !== entry.placement);
+    if (entry.uid === null && !isHandedOver && /TakeOver|TakenOver/.test(entry.failure ?? ""))
+      yield `${what} counts as somebody else's`;
   }
 }
 
