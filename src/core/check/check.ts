@@ -17,6 +17,7 @@ import { checkFormerNames } from "./check-names.ts";
 import { checkProtection } from "./check-protection.ts";
 import { checkQuarantines } from "./check-quarantines.ts";
 import { checkRuns } from "./check-runs.ts";
+import { checkSchedules } from "./check-schedule.ts";
 import { checkTrust } from "./check-trust.ts";
 
 /**
@@ -33,6 +34,7 @@ export function check(plan: Plan, world: World): readonly PlanDefect[] {
   }
   return [
     ...checkClusters(plan, world),
+    ...checkSchedules(plan, world),
     ...appliesWhatTheLedgerSays(plan),
     ...deletesOnlyWhatIsOurs(plan, world),
     ...checkDeletions(plan, world),

@@ -37,7 +37,8 @@ export type PlanDefectCode =
   | ApprovalDefectCode
   | RequestDefectCode
   | ProtectionDefectCode
-  | NameDefectCode;
+  | NameDefectCode
+  | ScheduleDefectCode;
 
 /** What it does to members. */
 export type ActionDefectCode =
@@ -163,6 +164,17 @@ export type ProtectionDefectCode = "ProtectedTargetUnapproved" | "ProtectedCasca
 
 /** How it loses sight of which clusters are protected. */
 export type NameDefectCode = "FormerNameForgotten" | "UnidentifiedClusterTargeted";
+
+/** Where it places something against its policy, or takes it away without cause. */
+export type ScheduleDefectCode =
+  | "PickNotMember"
+  | "PickNotNamed"
+  | "PickAffinityUnmet"
+  | "PickTaintNotTolerated"
+  | "PickOutOfContact"
+  | "PickNumberExceeded"
+  | "PickSkewExceeded"
+  | "PickDropped";
 
 /** What was found wrong with the plan of a placement. */
 export type Violation = Pick<PlanDefect, "code" | "message">;
