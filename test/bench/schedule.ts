@@ -36,7 +36,7 @@ export async function measureSchedule(size: Size, tell: (outcome: ScheduleOutcom
     if (bound !== all * size.picks) throw new Error(`${bound} bindings instead of ${all * size.picks}`);
     for (const change of changesOf(size, bare)) {
       const spent: number[] = [];
-      for (let round = 0; round < 8; round++) {
+      for (let round = 0; round < 4; round++) {
         change.make(round % 2 === 0);
         spent.push((await onePass(bare)).planCpu);
         await settle(bare, []);
