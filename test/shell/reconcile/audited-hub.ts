@@ -114,7 +114,7 @@ export async function auditedHub({ signed = true, guarded = false, forge }: HubC
       }
       git("add", "--all");
       if (signer === null) git("commit", "-q", "--allow-empty", "-m", "unsigned");
-      else workshop.commit(signer, "signed");
+      else git(...workshop.signingAs(signer), "commit", "-q", "-S", "--allow-empty", "-m", "signed");
       return head("HEAD");
     },
     onePass,
@@ -205,46 +205,29 @@ function forged(
     ...Object.fromEntries(taken.map((it) => [it, stateFile(it, like)])),
     ...changed,
   };
-  git("read-tree", "--index-output=.git/forged", base);
-  const index = ["-c", "core.hooksPath=/dev/null"];
-  for (const [path, change] of Object.entries(all)) {
+  const texts = Object.entries(all).map(([path, change]) => {
     const text = typeof change === "function" ? change(stateFile(path, base)) : change;
-    const final = path === "ledger.yaml" && text !== null ? text.replace(/sequence: \d+/, `sequence: ${next}`) : text;
-    withIndex(workshop, () => {
-      if (final === null) return git("update-index", "--force-remove", path);
-      const blob = run("git", [...index, "hash-object", "-w", "--stdin"], final)
-        .toString()
-        .trim();
-      return git("update-index", "--add", "--cacheinfo", `100644,${blob},${path}`);
-    });
-  }
-  const tree = withIndex(workshop, () => git("write-tree"));
-  const source = /sourceCommit: "?([0-9a-f]{40})/.exec(run("git", ["show", `${tree}:ledger.yaml`]).toString())?.[1];
+    const isLedger = path === "ledger.yaml" && text !== null;
+    return [path, isLedger ? text.replace(/sequence: \d+/, `sequence: ${next}`) : text] as const;
+  });
+  const ledger = texts.find(([path]) => path === "ledger.yaml")?.[1] ?? "";
+  const source = /sourceCommit: "?([0-9a-f]{40})/.exec(ledger)?.[1];
   const trailers = [`Source-Commit: ${source}`, `Ledger-Sequence: ${next}`, `Decision-Version: ${version}`];
   const message = `Decide\n\n${trailers.join("\n")}\nWriter: mallory\n`;
   // Forged at the time of the hub, whatever day it is: requests do not stay open for ever.
   const who = `mallory <mallory@example.com> ${Math.floor(clock.now() / 1000)} +0000`;
-  const text = `tree ${tree}\nparent ${base}\nauthor ${who}\ncommitter ${who}\n\n${message}`;
-  const plain = run("git", ["hash-object", "-t", "commit", "-w", "--stdin"], text).toString().trim();
+  const stream = [
+    `commit refs/forged\nmark :1\nauthor ${who}\ncommitter ${who}\n${dataOf(message)}from ${base}\n`,
+    ...texts.map(([path, text]) => (text === null ? `D ${path}\n` : `M 100644 inline ${path}\n${dataOf(text)}`)),
+    "get-mark :1\n",
+  ];
+  const plain = run("git", ["fast-import", "--quiet", "--force"], stream.join("")).toString().trim();
   const commit = signer === null ? plain : resigned(workshop, plain, signer);
   git("update-ref", state, commit);
   return commit as Commit;
 }
 
-/** Runs git with the index in which something is forged; the one of the work tree is left alone. */
-function withIndex({ repository, run }: Workshop, work: () => string): string {
-  const [own, aside, mine] = ["index", "forged", "own"].map((it) => join(repository, ".git", it)) as [
-    string,
-    string,
-    string,
-  ];
-  run("cp", [own, mine]);
-  run("cp", [aside, own]);
-  const result = work();
-  run("cp", [own, aside]);
-  run("cp", [mine, own]);
-  return result;
-}
+const dataOf = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
 
 export function resigned({ contentOf, run }: Workshop, commit: string, { sign }: SigningKey): string {
   const raw = contentOf(commit);

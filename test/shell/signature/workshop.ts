@@ -1,7 +1,7 @@
 // A folder with keys of all kinds, and a repository in it where real programs sign and verify.
 import { Buffer } from "node:buffer";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
@@ -81,8 +81,8 @@ export function openWorkshop(): Workshop {
     return stdout;
   };
   const git = (...args: string[]): string => run("git", args).toString("utf8").trim();
-  git("init", "-q", "-b", "main");
-  for (const [key, value] of Object.entries(configuration(root))) git("config", key, value);
+  git("init", "-q", "--template=", "-b", "main");
+  appendFileSync(join(repository, ".git", "config"), configuration(root));
   writeFileSync(join(root, "allowed"), "");
   const contentOf = (id: string): Buffer => run("git", ["cat-file", "commit", id]);
   const signingAs = ({ format, key }: Signer): readonly string[] => [
@@ -109,24 +109,38 @@ export function openWorkshop(): Workshop {
     },
     gitAccepts: (raw) => attempt("git", ["verify-commit", plant(raw)]).code === 0,
     close: () => {
-      if (hasGpg) attempt("gpgconf", ["--kill", "all"]);
+      // An agent runs where somebody called gpg.
+      if (readdirSync(join(root, "gnupg")).length > 0) attempt("gpgconf", ["--kill", "all"]);
       rmSync(root, { recursive: true, force: true });
     },
   };
 }
 
-const configuration = (root: string): Readonly<Record<string, string>> => ({
-  "user.name": "Anna Łęcka",
-  "user.email": "anna@example.com",
-  "gpg.ssh.allowedSignersFile": join(root, "allowed"),
-  "gpg.minTrustLevel": "never",
-  "commit.cleanup": "verbatim",
-});
+const configuration = (root: string): string => `[user]
+  name = Anna Łęcka
+  email = anna@example.com
+[gpg]
+  minTrustLevel = never
+[gpg "ssh"]
+  allowedSignersFile = ${join(root, "allowed")}
+[commit]
+  cleanup = verbatim
+`;
+
+/** Keys that ssh-keygen made, by their names and kinds: everybody keeps theirs from one workshop to the next. */
+const made = new Map<string, { readonly secret: Buffer; readonly open: Buffer }>();
 
 /** Lets ssh-keygen make a key, and git believe it. */
 export function sshSigner(workshop: Workshop, name: string, ...kind: string[]): Signer {
   const file = join(workshop.root, name);
-  workshop.run("ssh-keygen", ["-q", "-N", "", "-C", name, "-f", file, ...kind]);
+  const known = made.get([name, ...kind].join(" "));
+  if (known === undefined) {
+    workshop.run("ssh-keygen", ["-q", "-N", "", "-C", name, "-f", file, ...kind]);
+    made.set([name, ...kind].join(" "), { secret: readFileSync(file), open: readFileSync(`${file}.pub`) });
+  } else {
+    writeFileSync(file, known.secret, { mode: 0o600 });
+    writeFileSync(`${file}.pub`, known.open);
+  }
   allow(workshop, `anna@example.com ${readFileSync(`${file}.pub`, "utf8")}`);
   return { name, format: "ssh", key: file };
 }
