@@ -631,6 +631,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "records how members are reached although nobody asked",
+    file: "src/core/members/access.ts",
+    find: "(name === entrypointProperty || name === authorityProperty) && !collect.includes(name);",
+    replace: "name === authorityProperty && name === entrypointProperty && !collect.includes(name);",
+    caughtBy: ["test/core/members/access.test.ts"],
+  },
+  {
+    breaks: "believes a member however often it says something else",
+    file: "src/shell/kube/watch/restless.ts",
+    find: "return told.length < mostChanges;",
+    replace: "return true;",
+    caughtBy: ["test/shell/kube/collect.test.ts"],
+  },
+  {
     breaks: "fails a run for another one that is done on its members",
     file: "src/core/plan/runs/runs.ts",
     find: "return stepRun(run, { ...runContextOf(result, run, context), canGetPlannedVersion: () => false }).run;",
