@@ -287,6 +287,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "lets a plan take away what another placement is to carry by a run that nobody has created yet",
+    file: "src/core/check/check-hand-over.ts",
+    find: "...wantedBy(binding, record, { isOverridden, runs }), ...selectedNext(record, world)];",
+    replace: "...wantedBy(binding, record, { isOverridden, runs })];",
+    caughtBy: ["test/core/check/check-hand-over.test.ts"],
+  },
+  {
+    breaks: "refuses plans for what a placement may not even select",
+    file: "src/core/check/check-selected.ts",
+    find: "if (objects?.every(isOrdinary) !== true) return none;",
+    replace: "if (objects === null) continue;",
+    caughtBy: ["test/core/check/check-selected.test.ts"],
+  },
+  {
     breaks: "counts nothing of what waits for its budget by the commit that takes it away",
     file: "src/core/plan/placement/rollout.ts",
     find: "return isUncounted(record.key, context) || isBack ||",

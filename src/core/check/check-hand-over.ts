@@ -6,18 +6,19 @@ import type { Plan, RenderedManifest, World } from "../model/plan.ts";
 import type { ActionDefectCode, DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 import { defect, inventoryKey, placementActionsIn } from "./check-defect.ts";
+import { certainlySelected } from "./check-selected.ts";
 
 /**
  * Lists wanted objects that a plan takes away, and Namespaces and definitions that would take some along
  * (`plan/README.md#d-9`): what another placement is to carry on the same cluster, by its target there, by its newest
- * snapshot, or by the plan of a run that is under way, stays, whatever was confirmed. Where overrides might drop it, only
- * what its member carries for that placement counts.
+ * snapshot, by the plan of a run that is under way, or since it selects that now and moves by runs alone, stays, whatever
+ * was confirmed. Where overrides might drop it, only what its member carries for that placement counts.
  */
 export function* checkHandOvers({ actions, ledger }: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   let index: ReadonlyMap<string, readonly PlacementRecord[]> | null = null;
   for (const [cluster, work] of placementActionsIn(actions)) {
     if (work.remove.length === 0) continue;
-    index ??= recordsByWant(ledger);
+    index ??= recordsByWant(ledger, (record) => selectedNext(record, world));
     for (const gone of work.remove) {
       // Without a uid nothing is deleted: it is looked up first.
       if (gone.uid === null) continue;
@@ -50,7 +51,7 @@ export function* checkHandOvers({ actions, ledger }: Plan, world: World): Genera
  * target, or is still to let go of them there (`apply/README.md#left-behind`). What overrides might drop is left aside.
  */
 export function* checkHolders({ actions, ledger }: Plan): Generator<PlanDefect<ActionDefectCode>> {
-  const index = actions.length === 0 ? null : recordsByWant(ledger);
+  const index = actions.length === 0 ? null : recordsByWant(ledger, () => nothing);
   for (const { cluster, placements, holders } of actions)
     for (const { placement, apply } of placements)
       for (const { key } of apply) {
@@ -75,15 +76,27 @@ function isHolding({ bindings, resourceSnapshots }: PlacementRecord, cluster: Cl
   return [...carried, ...leaving].some(({ id }) => inventoryKey(id) === key);
 }
 
+const nothing: readonly never[] = [];
+
 /** Placements by the keys of all objects that they may want, and by where those stand. */
-function recordsByWant({ placements }: Ledger): ReadonlyMap<string, readonly PlacementRecord[]> {
+function recordsByWant(
+  { placements }: Ledger,
+  alsoWanted: (record: PlacementRecord) => readonly ObjectId[],
+): ReadonlyMap<string, readonly PlacementRecord[]> {
   const found = new Map<string, Set<PlacementRecord>>();
-  for (const record of placements.values())
-    for (const { resources } of record.resourceSnapshots)
-      for (const { id } of resources)
-        for (const text of [inventoryKey(id), ...placesOf(id)])
-          found.set(text, (found.get(text) ?? new Set<PlacementRecord>()).add(record));
+  for (const record of placements.values()) {
+    const recorded = record.resourceSnapshots.flatMap(({ resources }) => resources.map(({ id }) => id));
+    for (const id of [...recorded, ...alsoWanted(record)])
+      for (const text of [inventoryKey(id), ...placesOf(id)])
+        found.set(text, (found.get(text) ?? new Set<PlacementRecord>()).add(record));
+  }
   return new Map([...found].map(([text, records]) => [text, [...records]]));
+}
+
+/** What a placement that moves by runs alone selects now: a run that is still to come brings it. */
+function selectedNext({ key, spec }: PlacementRecord, { intent }: World): readonly ObjectId[] {
+  const placement = spec.strategy.type === "External" ? intent.placements.get(key) : undefined;
+  return placement === undefined || intent.overrides.length > 0 ? nothing : certainlySelected(placement, intent);
 }
 
 interface Wants {
@@ -111,7 +124,8 @@ function isWanting(
   const isCertain = (id: ObjectId): boolean =>
     !isOverridden || entries?.get(inventoryKey(id) as ObjectKey)?.outcome.kind === "applied";
   const runs = isOverridden ? [] : indexesToCome(record.key, cluster, [world.ledger, ledger]);
-  return wantedBy(binding, record, { isOverridden, runs }).some((id) => is(id) && isCertain(id));
+  const wanted = [...wantedBy(binding, record, { isOverridden, runs }), ...selectedNext(record, world)];
+  return wanted.some((id) => is(id) && isCertain(id));
 }
 
 /** The versions that runs which were and are under way are to bring to a cluster by their plans. */

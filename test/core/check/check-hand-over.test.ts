@@ -6,7 +6,7 @@ import type { ObjectRemoval, Plan } from "../../../src/core/model/plan.ts";
 import { runKey } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
-import { clusterOf, keyOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
+import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
 import { clientSide } from "../../strategy.ts";
 import { World, write } from "../../world.ts";
 
@@ -34,6 +34,33 @@ const wanting = (name: string, kind = "PickAll", argument?: string, ...options: 
     const words = { name, policy: policyOf(kind, argument), options: ["ns=shop", ...options] };
     world.placements.set(name as PlacementKey, placementOf(words));
   };
+
+const external = (world: World): void => wanting("web", "PickAll", undefined, "external")(world);
+
+function reporting(world: World): void {
+  external(world);
+  const web = world.placements.get("web" as PlacementKey) ?? expect.fail("no placement");
+  const { strategy } = web.spec;
+  const applyStrategy = { ...strategy.applyStrategy, type: "ReportDiff" } as typeof strategy.applyStrategy;
+  world.placements.set(web.key, { ...web, spec: { ...web.spec, strategy: { ...strategy, applyStrategy } } });
+}
+
+function overridden(world: World): void {
+  external(world);
+  world.overrides.set("loud", overrideOf("loud", config, "env=dev", "delete"));
+}
+
+/** A document that was never usable: nobody can tell what is asked for. */
+function unreadable(world: World): void {
+  external(world);
+  world.unusable = new Set([keyOf("ConfigMap", "elsewhere/unread")]);
+}
+
+/** One selector of it meets what is never placed. */
+function odd(world: World): void {
+  external(world);
+  write(world, objectOf("ConfigMap", "shop/kube-root-ca.crt", "-"));
+}
 
 /** Whether a plan that takes `key` of shop off m1 is complained about because of who wants it. */
 function isCaught(world: World, key: ObjectKey, how: ObjectRemoval["how"] = "delete"): boolean {
@@ -73,7 +100,12 @@ function isCaught(world: World, key: ObjectKey, how: ObjectRemoval["how"] = "del
 
 test.each([
   ["carries", wanting("web"), true],
-  ["is to carry by its next run", wanting("web", "PickAll", undefined, "external"), false],
+  ["is to carry by its next run", wanting("web", "PickAll", undefined, "external"), true],
+  ["would only report by its next run", reporting, false],
+  ["is to carry by its next run, as far as overrides let it,", overridden, false],
+  ["is to carry by its next run, unless what cannot be read says otherwise,", unreadable, false],
+  ["is to carry by its next run, with what is never placed,", odd, false],
+  ["is not on the cluster and would carry by its next run", wanting("web", "PickFixed", "m2", "external"), false],
   ["is not on the cluster and would carry", wanting("web", "PickFixed", "m2"), false],
   ["does not select", (world: World) => world.placements.delete("web" as PlacementKey), false],
 ])("what another placement %s is not taken away: %#", (_, others, caught) => {
@@ -101,6 +133,14 @@ test("what a run under way is to bring for another placement is not taken away, 
     true,
     true,
   ]);
+  // It selects none of that any more: what the run brings is wanted as long as it is under way.
+  const elsewhere = placementOf({
+    name: "web",
+    policy: policyOf("PickAll", undefined),
+    options: ["ns=web", "external"],
+  });
+  world.commit(() => world.placements.set(web, elsewhere));
+  expect(isCaught(world, config)).toBe(true);
   world.commit(() => world.runs.delete(first));
   for (let pass = 0; pass < 3; pass++) world.pass();
   expect([isCaught(world, config), isCaught(world, config, "release")]).toEqual([false, false]);
