@@ -80,12 +80,16 @@ export function takeAll(
   };
   const heads = headsOf(pool, prepared);
   const taken: Ranked[] = [];
+  const pass = (group: Group): void => {
+    while (isSelected(group.places[group.next])) group.next += 1;
+  };
+  for (const { group } of heads) pass(group);
   while (taken.length < most) {
-    for (const { group } of heads) while (isSelected(group.places[group.next])) group.next += 1;
     const best = bestOf(heads, pool.ranking);
     if (best === null) break;
     taken.push(rankedAt(best, pool.ranking));
     best.group.next += 1;
+    pass(best.group);
   }
   return taken;
 }

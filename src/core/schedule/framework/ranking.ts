@@ -58,7 +58,7 @@ function rankedAnew({ candidates, asked, now }: Basis, steady: readonly Prepared
     turnsAt: new Map<number, Instant>(),
   };
   for (const [at, candidate] of candidates.entries()) judge(candidate, at, judged, steady);
-  const best = sortedPlaces(judged, candidates.keys());
+  const best = sortedPlaces(judged, [...candidates.keys()]);
   return { ...judged, candidates, best, asked, from: now, until: firstOf(judged.turnsAt) };
 }
 
@@ -86,7 +86,7 @@ function rankedAgain(
     const candidate = candidates[at];
     if (candidate !== undefined) judge(candidate, at, judged, steady);
   }
-  const best = merged(last, sortedPlaces(judged, changed), changed, judged.affinity);
+  const best = reordered(last, sortedPlaces(judged, changed), changed, judged.affinity);
   return { ...judged, candidates, best, asked: last.asked, from: now, until: firstOf(judged.turnsAt) };
 }
 
@@ -126,8 +126,8 @@ function judge(
 const placesCount = 2 ** 21;
 
 /** Those of the places that fit, best first. */
-function sortedPlaces({ fits, affinity }: Judged, places: Iterable<number>): Uint32Array {
-  const keys = new Float64Array(fits.length);
+function sortedPlaces({ fits, affinity }: Judged, places: readonly number[]): Uint32Array {
+  const keys = new Float64Array(places.length);
   let count = 0;
   for (const it of places) {
     if (fits[it] !== 1) continue;
@@ -140,23 +140,34 @@ function sortedPlaces({ fits, affinity }: Judged, places: Iterable<number>): Uin
 }
 
 /** The order as it was, but for the places that changed: of those, the ones in `more` fit. */
-function merged(
+function reordered(
   { best: before }: Ranking,
   more: Uint32Array,
   changed: readonly number[],
   affinity: Float64Array,
 ): Uint32Array {
   const best = new Uint32Array(before.length + more.length);
-  const key = (place: number): number => (affinity[place] ?? 0) * placesCount + place;
-  let count = 0;
-  let next = 0;
-  for (let at = 0; at < before.length; at++) {
-    const place = before[at] ?? 0;
-    if (changed.includes(place)) continue;
-    for (; next < more.length && key(more[next] ?? 0) > key(place); next++) best[count++] = more[next] ?? 0;
-    best[count++] = place;
+  best.set(before);
+  let count = before.length;
+  for (const place of changed) {
+    // What stands beyond `count` is left over from moving.
+    const at = best.subarray(0, count).indexOf(place);
+    if (at < 0) continue;
+    best.copyWithin(at, at + 1, count);
+    count -= 1;
   }
-  for (; next < more.length; next++) best[count++] = more[next] ?? 0;
+  const key = (place: number): number => (affinity[place] ?? 0) * placesCount + place;
+  for (const place of more) {
+    let [from, to] = [0, count];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (key(best[middle] ?? 0) > key(place)) from = middle + 1;
+      else to = middle;
+    }
+    best.copyWithin(from + 1, from, count);
+    best[from] = place;
+    count += 1;
+  }
   return best.subarray(0, count);
 }
 

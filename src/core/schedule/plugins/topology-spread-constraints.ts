@@ -24,8 +24,14 @@ export const topologySpreadConstraints = (fixes: SpreadFixes): Plugin => ({
   prepare(input: PluginInput): Extensions {
     const spread = constraintsOf(input.policy);
     if (spread.length === 0) return {};
+    const places = placesByName(input.candidates);
+    const holders: number[] = [];
+    for (const it of input.holders) {
+      const place = places.get(it);
+      if (place !== undefined) holders.push(place);
+    }
     return extensionsFor(
-      spread.map((it) => domainsFor(it, input, fixes)),
+      spread.map((it) => domainsFor(it, input, holders, fixes)),
       input.candidates,
     );
   },
@@ -109,7 +115,13 @@ function countAt({ fleet, counts }: Domains, place: number): number | undefined 
   return count === undefined ? undefined : Math.max(0, count);
 }
 
-function domainsFor(constraint: SpreadConstraint, input: PluginInput, fixes: SpreadFixes): Domains {
+/** With so many as the candidates at the places of `holders` make it. */
+function domainsFor(
+  constraint: SpreadConstraint,
+  input: PluginInput,
+  holders: readonly number[],
+  fixes: SpreadFixes,
+): Domains {
   const fleet = fleetDomains(input.candidates, constraint.topologyKey);
   const counts = fleet.names.map(() => (fixes.countsOutsiders ? 0 : -1));
   if (!fixes.countsOutsiders) {
@@ -122,8 +134,6 @@ function domainsFor(constraint: SpreadConstraint, input: PluginInput, fixes: Spr
       left -= 1;
     }
   }
-  const places = placesByName(input.candidates);
-  const holders = [...input.holders].flatMap((it) => places.get(it) ?? []);
   return countedDomains(constraint, fleet, grown(counts, fleet, holders), fixes);
 }
 
