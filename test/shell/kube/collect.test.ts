@@ -298,8 +298,14 @@ describe("the operator's command", () => {
     }
     // One that hangs is not asked twice.
     expect(answers).toHaveLength(2);
+    // Meanwhile something else is found out, and stays so.
+    member().create("test", node("node-2"));
+    await own.probe();
+    const count = async () => (await own.collect()).properties.get("kubernetes-fleet.io/node-count");
+    expect(await count()).toBe("2");
     answers[1]?.('{"properties": {"quota": 2}}');
     await eventually("it has answered", async () => ((await quota()) === "2" ? true : null));
+    expect(await count()).toBe("2");
   });
 
   it("waits for those of other members no longer than it may take", async () => {

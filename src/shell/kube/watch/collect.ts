@@ -71,6 +71,7 @@ export function newCollector({ now, client, connection, command }: CollectorOpti
   let due = 0;
   let pods: { readonly read: PodsRead; readonly at: number } | null = null;
   let nodes: NodesRead | null = null;
+  let own: Collected | null = null;
   let running: Promise<Collected> | null = null;
   const changes = restlessness(now);
   const asked = command === undefined ? null : askedAside(command);
@@ -91,13 +92,13 @@ export function newCollector({ now, client, connection, command }: CollectorOpti
     ]);
     if (isPodTime) pods = { read: requested, at };
     nodes = found;
-    const own = { ...collectedOf(found, requested, provided), access: accessBy(connection) };
-    const next =
-      asked === null ? own : withCommand(own, await asked.about(own.properties, (end) => void answered(own, end)));
+    own = { ...collectedOf(found, requested, provided), access: accessBy(connection) };
+    const next = asked === null ? own : withCommand(own, await asked.about(own.properties, answered));
     due = at + (next.missing.length > 0 || !isPodTime ? shortMs : holdsMs);
     return tell(next);
   };
-  const answered = (own: Collected, end: ProgramEnd): void => {
+  const answered = (end: ProgramEnd): void => {
+    if (own === null) return;
     const next = withCommand(own, end);
     if (next.missing.length > 0) due = Math.min(due, now() + shortMs);
     tell(next);
