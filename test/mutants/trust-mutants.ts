@@ -96,8 +96,9 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "judges answers by the trust file that came with them",
     file: "src/core/plan/plan.ts",
-    find: "const answers = judgedAnswers(world, ",
-    replace: "const answers = judgedAnswers({ ...world, ledger: { ...world.ledger, trust: consent.record } }, ",
+    find: "[judgedAnswers(world, requests), takenUnread(world, requests)]",
+    replace:
+      "[judgedAnswers({ ...world, ledger: { ...world.ledger, trust: consent.record } }, requests), takenUnread(world, requests)]",
     caughtBy: ["test/core/plan/approval/attacks-trust.test.ts"],
   },
   {
@@ -418,9 +419,23 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "counts what came and was taken away unseen",
     file: "src/core/plan/approval/answers.ts",
-    find: "const hear = answerRecorder(answers.values(), (file) => isTakenAway(file, world));",
-    replace: "const hear = answerRecorder(answers.values());",
+    find: "(file) => isTakenAway(file, world) || wasTakenUnread(file, ledger)",
+    replace: "(file) => wasTakenUnread(file, ledger)",
     caughtBy: ["test/core/plan/approval/attacks-taken-back.test.ts"],
+  },
+  {
+    breaks: "forgets what came and was taken away before anybody read it",
+    file: "src/core/plan/approval/answers.ts",
+    find: "if (found.every((it) => before.has(it))) return before;",
+    replace: "return before;",
+    caughtBy: "check",
+  },
+  {
+    breaks: "counts what was taken away unread once it is put back",
+    file: "src/core/plan/approval/answers.ts",
+    find: "isTakenAway(file, world) || wasTakenUnread(file, ledger)",
+    replace: "isTakenAway(file, world)",
+    caughtBy: ["test/mutants/kept-alone.ts"],
   },
   {
     breaks: "takes somebody's copy of an approval for a newer one",

@@ -1,9 +1,20 @@
 import { isObject } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import type { AnswerRecord, Judgement } from "../model/trust.ts";
-import type { Instant } from "../model/value.ts";
+import type { BlobId, Instant } from "../model/value.ts";
 import { emitYaml } from "../yaml/canonical.ts";
-import { at, distinct, type Field, group, listOf, nullable, object, or, reportProblem } from "./codec/codec.ts";
+import {
+  at,
+  distinct,
+  type Field,
+  group,
+  listIfAny,
+  listOf,
+  nullable,
+  object,
+  or,
+  reportProblem,
+} from "./codec/codec.ts";
 import { proof } from "./codec/requests.ts";
 import { blobHash, choice, commitHash, digest, instant, integer, string } from "./codec/scalars.ts";
 
@@ -46,11 +57,15 @@ const answer = object<AnswerRecord>({
   judgement,
 });
 
-/** `answers.yaml`: every approval file that was judged, and what became of it. */
-export const answersFile = object<{ readonly answers: readonly AnswerRecord[] }>({
+/** `answers.yaml`: every approval file that was judged, and what became of it; and what was gone before it could be. */
+export const answersFile = object<{
+  readonly answers: readonly AnswerRecord[];
+  readonly takenUnread: readonly BlobId[];
+}>({
   answers: distinct(listOf(answer), (it) => it.file.path, "lists one file twice"),
+  takenUnread: listIfAny(blobHash),
 });
 
 /** The text of `answers.yaml`. */
-export const answersText = (answers: Ledger["answers"]): string =>
-  emitYaml(answersFile.write({ answers: [...answers.values()] }) ?? null);
+export const answersText = ({ answers, takenUnread }: Pick<Ledger, "answers" | "takenUnread">): string =>
+  emitYaml(answersFile.write({ answers: [...answers.values()], takenUnread: [...takenUnread] }) ?? null);

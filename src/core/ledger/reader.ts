@@ -1,7 +1,7 @@
 import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { RunRecord } from "../model/update-run.ts";
-import { compareText } from "../model/value.ts";
+import { type BlobId, compareText } from "../model/value.ts";
 import { keepByKey, keepIdentity, sameItems, withEntries } from "./identity.ts";
 import { ledgerPath, overridePath, placementOfFolder, runOfFolder } from "./layout.ts";
 import { trustRead } from "./ledger-file.ts";
@@ -77,11 +77,16 @@ function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
     evictions: withEntries(base.evictions, filesOf(reading.evictions, base.evictions)),
     hasTrust: head.hasTrust,
     trust,
-    answers: byKey(base.answers, reading.answers, (it) => it.file.path),
+    answers: byKey(base.answers, reading.answers?.answers, (it) => it.file.path),
+    takenUnread: takenUnreadOf(base.takenUnread, reading.answers?.takenUnread),
     overrides: overridesOf(base.overrides, reading.overrides),
   };
   return { kind: "read", ledger };
 }
+
+/** The same set, unless what was read is another. */
+const takenUnreadOf = (before: Ledger["takenUnread"], read: readonly BlobId[] = [...before]): Ledger["takenUnread"] =>
+  read.length === before.size && read.every((it) => before.has(it)) ? before : new Set(read);
 
 /** Says that something does not fit together: nothing is read then. */
 type Fail = (wrong: string) => null;

@@ -5,7 +5,7 @@ import type { OverrideSnapshot } from "../model/override.ts";
 import type { EvictionRecord } from "../model/placement.ts";
 import type { AnswerRecord } from "../model/trust.ts";
 import type { RunPlan } from "../model/update-run.ts";
-import type { Instant } from "../model/value.ts";
+import type { BlobId, Instant } from "../model/value.ts";
 import { type InternPool, newInternPool } from "../yaml/canonical-read.ts";
 import { readYaml } from "../yaml/kyaml.ts";
 import { readYamlStream } from "../yaml/read-stream.ts";
@@ -28,7 +28,7 @@ export interface Reading {
   /** Undefined while its file was not read, as the next three. */
   head?: LedgerHead | null;
   trustText?: string | null;
-  answers?: readonly AnswerRecord[];
+  answers?: { readonly answers: readonly AnswerRecord[]; readonly takenUnread: readonly BlobId[] };
   formerNames?: readonly FormerNames[];
   /** By path, as the next two. */
   readonly clusters: Map<string, ClusterRecord | null>;
@@ -65,6 +65,8 @@ export const newReading = (): Reading => ({
   repeats: newInternPool(),
 });
 
+const noAnswers = { answers: [], takenUnread: [] };
+
 /** Adds one file to what has been read, or says what is wrong with it. A text that is null: the file is gone. */
 export function readStateFile(reading: Reading, path: string, text: string | null): void {
   const file = stateFileOf(path);
@@ -76,7 +78,7 @@ export function readStateFile(reading: Reading, path: string, text: string | nul
       reading.head = onlyOne(one, (json, context) => ledgerFile.read(json, path, context));
       return;
     case "answers":
-      reading.answers = onlyOne(one, (json, context) => answersFile.read(json, path, context))?.answers ?? [];
+      reading.answers = onlyOne(one, (json, context) => answersFile.read(json, path, context)) ?? noAnswers;
       return;
     case "formerNames":
       reading.formerNames = onlyOne(one, (json, context) => formerNamesFile.read(json, path, context))?.clusters ?? [];

@@ -99,11 +99,11 @@ const text = (path: string, from: readonly unknown[], write: () => string): Reco
 /** The files that there is at most one of. The trust file stands word for word: anybody can verify it again. */
 function* singleFiles(it: Ledger | null, { restless }: Shown): Generator<RecordFile> {
   if (it === null) return;
-  const { fleet, epoch, sequence, sourceCommit, holds, deletions, quarantines, formerNames, hasTrust, trust, answers } =
-    it;
+  const { fleet, epoch, sequence, sourceCommit, holds, deletions, quarantines, formerNames, hasTrust, trust } = it;
+  const { answers, takenUnread } = it;
   const head = [fleet, epoch, sequence, sourceCommit, holds, deletions, quarantines, hasTrust, trust];
   yield text(ledgerPath, head, () => ledgerText(it, restless ?? null));
-  if (answers.size > 0) yield text(answersPath, [answers], () => answersText(answers));
+  if (answers.size + takenUnread.size > 0) yield text(answersPath, [answers, takenUnread], () => answersText(it));
   if (formerNames.size > 0) yield text(formerNamesPath, [formerNames], () => formerNamesText(formerNames));
   if (trust !== null) yield text(trustTextPath, [trust.text], () => trust.text);
 }

@@ -42,6 +42,11 @@ export interface Ledger {
   readonly trust: TrustRecord | null;
   /** By path: every approval file that was judged. */
   readonly answers: ReadonlyMap<string, AnswerRecord>;
+  /**
+   * What stood under `approvals/` and was taken away before it was judged, in the order of its ids, as long as anything is
+   * asked for. At most {@link maxTakenUnread}; with as many, there may have been more.
+   */
+  readonly takenUnread: ReadonlySet<BlobId>;
   /** The last ten snapshots of every override there is and those that a target names, by namespace, name and index. */
   readonly overrides: readonly OverrideSnapshot[];
 }
@@ -63,6 +68,7 @@ export const emptyLedger: Ledger = {
   hasTrust: false,
   trust: null,
   answers: new Map(),
+  takenUnread: new Set(),
   overrides: [],
 };
 
@@ -109,6 +115,9 @@ export interface FormerNames {
   /** The sequence in which it left the last of them. */
   readonly since: Sequence;
 }
+
+/** How many approvals that were taken away unread are remembered, each by its id. */
+export const maxTakenUnread = 1000;
 
 /** The most clusters of which former names are kept; those that left first go first. */
 export const maxFormerNames = 5000;

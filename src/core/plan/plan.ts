@@ -6,6 +6,7 @@ import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { Placement } from "../model/placement.ts";
 import type { Plan, Reason, Refusal, RenderedTarget, World } from "../model/plan.ts";
+import type { Trust } from "../model/trust.ts";
 import { compareText, earliest, type PlacementKey } from "../model/value.ts";
 import { latestOf, nextOverrideSnapshots } from "../render/override-snapshot.ts";
 import { plannedIn } from "../rollout/run-plan.ts";
@@ -13,7 +14,14 @@ import { candidatesIn } from "../schedule/framework/cycle.ts";
 import { conditionsAt } from "../status/conditions-at.ts";
 import { actionsFor } from "./actions.ts";
 import { type AllRuns, allRuns } from "./all-runs.ts";
-import { type AnswersBefore, answerReasons, judgedAnswers, keptAnswers } from "./approval/answers.ts";
+import {
+  type AnswersBefore,
+  answerReasons,
+  judgedAnswers,
+  keptAnswers,
+  type RequestsByDigest,
+  takenUnread,
+} from "./approval/answers.ts";
 import { consentOf } from "./approval/consent.ts";
 import { nextFormerNames } from "./approval/former-names.ts";
 import { indexRequests } from "./approval/request-index.ts";
@@ -142,15 +150,15 @@ function contextOf(world: World): PlanContext {
   const recorded = { ...observed, quarantines: quarantinesIn(world) };
   const consent = consentOf(world, recorded, nextSequence(recorded));
   const before = contextIn(world, recorded, { record: recorded.trust, closed: consent.closed });
-  const answers = judgedAnswers(world, (trust) => openRequests(before, trust));
+  const requests = (trust: Trust): RequestsByDigest => openRequests(before, trust);
+  const [answers, unread] = [judgedAnswers(world, requests), takenUnread(world, requests)];
   const formerNames = nextFormerNames(recorded.clusters, {
     before: world.ledger,
     trust: consent.record?.trust ?? null,
     sequence: nextSequence(recorded),
   });
-  if (answers === recorded.answers && consent.record === recorded.trust && formerNames === recorded.formerNames)
-    return before;
-  return contextIn(world, { ...recorded, formerNames, answers, trust: consent.record }, consent);
+  const next = { ...recorded, formerNames, answers, takenUnread: unread, trust: consent.record };
+  return kept(recorded, next) === recorded ? before : contextIn(world, next, consent);
 }
 
 function contextIn(world: World, ledger: Ledger, consent: PlanContext["consent"]): PlanContext {

@@ -1,11 +1,11 @@
 import type { PathChange } from "../../model/commit.ts";
 import type { ForgeFinding } from "../../model/history.ts";
 import { sameMap } from "../../model/identity.ts";
-import type { Ledger } from "../../model/ledger.ts";
+import { type Ledger, maxTakenUnread } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Reason, World } from "../../model/plan.ts";
 import type { AnswerRecord, ApprovalFile, Denial, StandingAnswers, Trust } from "../../model/trust.ts";
-import type { Digest } from "../../model/value.ts";
+import { compareText, type Digest } from "../../model/value.ts";
 import { unsignedDenial } from "../../trust/count.ts";
 import { denied } from "../../trust/denial.ts";
 import { type ApprovalInput, judgeApproval, type OpenRequest } from "../../trust/judge-approval.ts";
@@ -37,7 +37,7 @@ export function judgedAnswers(world: World, requests: (trust: Trust) => Requests
   const answers = new Map(before);
   for (const it of gone) answers.set(it.file.path, { ...it, judgement: goneFrom(it.file, world) });
   const heard = fresh.map((file) => judged(file, world, { trust: trust.trust, open }));
-  const hear = answerRecorder(answers.values(), (file) => isTakenAway(file, world));
+  const hear = answerRecorder(answers.values(), (file) => isTakenAway(file, world) || wasTakenUnread(file, ledger));
   for (const it of inCommitOrder(heard, world)) answers.set(it.file.path, hear(it));
   for (const it of withdrawnCopies(answers)) if (open.has(it.file.digest)) answers.set(it.file.path, it);
   return inOrder(answers);
@@ -74,13 +74,40 @@ const goneFrom = (file: ApprovalFile, world: World): Denial =>
     : changed(file);
 
 /** Whether a commit that is new takes what a file says from where it stood, and puts it nowhere else. */
-function isTakenAway({ blob }: ApprovalFile, { history }: World): boolean {
-  const isMeant = (it: PathChange): boolean => it.path.startsWith("approvals/") && it.before !== it.after;
-  return history.news.some((it) => {
-    const changes = history.commits.get(it)?.changes.filter(isMeant) ?? [];
-    return changes.some(({ before }) => before === blob) && !changes.some(({ after }) => after === blob);
-  });
+const isTakenAway = ({ blob }: ApprovalFile, { history }: World): boolean =>
+  history.news.some((it) => removedBy(history.commits.get(it)?.changes ?? []).some(({ before }) => before === blob));
+
+/** Changes of one commit that take what a file under `approvals/` says away, and put it nowhere else. */
+const removedBy = remembered((changes: readonly PathChange[]): readonly PathChange[] => {
+  const meant = changes.filter((it) => it.path.startsWith("approvals/") && it.before !== it.after);
+  const put = new Set(meant.map((it) => it.after));
+  return meant.filter(({ before }) => before !== null && !put.has(before));
+});
+
+const wasTakenUnread = ({ blob }: ApprovalFile, { takenUnread }: Ledger): boolean =>
+  takenUnread.has(blob) || takenUnread.size >= maxTakenUnread;
+
+/**
+ * What was taken away and never judged, so that nobody puts it back in a later pass (`trust/README.md#t-43`). Nothing of
+ * it is left once nothing is asked for: whatever is asked later has digests that nobody could have answered before.
+ */
+export function takenUnread(world: World, requests: (trust: Trust) => RequestsByDigest): Ledger["takenUnread"] {
+  const { ledger, history } = world;
+  const { answers, takenUnread: before, trust } = ledger;
+  const removed = trust === null ? [] : history.news.flatMap((it) => removedBy(history.commits.get(it)?.changes ?? []));
+  if (removed.length + before.size === 0) return before;
+  const open = trust === null ? new Map() : requests(trust.trust);
+  if (open.size === 0) return none;
+  const isOver = ({ path, before: blob }: PathChange): boolean => {
+    const file = answers.get(path)?.file;
+    return file !== undefined && file.blob === blob && !open.has(file.digest);
+  };
+  const found = removed.flatMap((it) => (it.before === null || isOver(it) ? [] : it.before));
+  if (found.every((it) => before.has(it))) return before;
+  return new Set([...new Set([...before, ...found])].slice(0, maxTakenUnread).sort(compareText));
 }
+
+const none: Ledger["takenUnread"] = new Set();
 
 const isPending = ({ path }: ApprovalFile, { history }: World): boolean =>
   history.reviews.get(path)?.kind === "unavailable";

@@ -1,6 +1,7 @@
 // An approval that its author took away, and that somebody else puts there again (`trust/README.md#t-43`).
 import { describe, expect, test } from "vitest";
 import { known } from "../../../../src/core/model/assert.ts";
+import { maxTakenUnread } from "../../../../src/core/model/ledger.ts";
 import type { ApprovalFile } from "../../../../src/core/model/trust.ts";
 import type { BlobId } from "../../../../src/core/model/value.ts";
 import { answerRecorder } from "../../../../src/core/plan/approval/answer-order.ts";
@@ -56,6 +57,37 @@ test("T-43: what came and was taken away before anybody judged it does not count
   push(world, [copy], mallory);
   settle(world);
   expect([verdictOf(world, copy), isOpen(world)]).toEqual([expect.stringMatching(/^FLT1212: .* word for word/), false]);
+});
+
+test("T-43: what came and was taken away between two passes does not count when it is put back in a later one", () => {
+  const world = waiting({ minimum: 2, accept: ["commit", "detached"] });
+  const yes = signed(world);
+  push(world, [yes], mallory);
+  take(world, yes, by("ann"));
+  answer(world, "carol", asked(world));
+  settle(world);
+  expect([...world.head.takenUnread]).toEqual([yes.blob]);
+  const copy = signed(world, { blob: yes.blob });
+  push(world, [copy], mallory);
+  settle(world);
+  expect([verdictOf(world, copy), isOpen(world)]).toEqual([expect.stringMatching(/^FLT1212: .* word for word/), false]);
+  answer(world, "bob", asked(world));
+  settle(world);
+  expect([isOpen(world), [...world.head.takenUnread]]).toEqual([true, []]);
+});
+
+test("T-43: where more was taken away unread than is remembered, only what people commit themselves counts", () => {
+  const world = waiting({ minimum: 2, accept: ["commit", "detached"] });
+  const blobs = Array.from({ length: maxTakenUnread }, (_, at) => at.toString(16).padStart(40, "0") as BlobId);
+  world.head = { ...world.head, takenUnread: new Set(blobs) };
+  const yes = signed(world);
+  push(world, [yes], mallory);
+  answer(world, "carol", asked(world));
+  settle(world);
+  expect([verdictOf(world, yes), isOpen(world)]).toEqual([expect.stringMatching(/^FLT1212: /), false]);
+  answer(world, "bob", asked(world));
+  settle(world);
+  expect(isOpen(world)).toBe(true);
 });
 
 describe("T-43: what was judged and then taken away", () => {
