@@ -97,6 +97,8 @@ function backend(root: string, request: IncomingMessage, done: (cgi: Buffer) => 
       PATH: process.env["PATH"],
       GIT_CONFIG_NOSYSTEM: "1",
       GIT_CONFIG_GLOBAL: "/dev/null",
+      // Looking for garbage takes two processes for every push.
+      ...{ GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "receive.autogc", GIT_CONFIG_VALUE_0: "false" },
       GIT_PROJECT_ROOT: root,
       GIT_HTTP_EXPORT_ALL: "1",
       GIT_PROTOCOL: String(request.headers["git-protocol"] ?? ""),

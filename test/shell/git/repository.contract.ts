@@ -3,6 +3,7 @@ import { Defect } from "../../../src/core/model/assert.ts";
 import { type BlobId, type Commit, compareText, type Instant } from "../../../src/core/model/value.ts";
 import { blobIdOf } from "../../../src/shell/git/author/worktree.ts";
 import type { Edit, Proposal, Repository, TreeChange, TreeFile } from "../../../src/shell/reconcile/ports.ts";
+import { walkLength } from "../../long-walks.ts";
 import { emptyHub, filesUnder, gitIn, type Hub, hubWithSource, largeText, repositoriesUnder } from "./hub.ts";
 
 /** One way to reach a hub. */
@@ -14,6 +15,7 @@ export interface Way {
 }
 
 const stateRef = "refs/heads/fleet/state";
+const writes = walkLength("WRITES", { short: 3, full: 6 });
 const at = Date.UTC(2026, 10, 21, 12, 30, 15, 999) as Instant;
 
 /** What every adapter of the repository port promises, against a real repository. */
@@ -179,11 +181,10 @@ export function repositoryContract(way: Way): void {
         const commits: Commit[] = [];
         for (const edits of steps)
           commits.push(await commit({ edits: [...edits].sort((a, b) => compareText(a.path, b.path)) }));
-        for (const from of commits)
-          for (const to of commits) {
-            const [before, after] = await Promise.all([from, to].map((it) => repository.files(it)));
-            expect(await repository.changes?.(from, to)).toEqual(differences(before ?? [], after ?? []));
-          }
+        const listed = await Promise.all(commits.map(async (it) => [it, await repository.files(it)] as const));
+        for (const [from, before] of listed)
+          for (const [to, after] of listed)
+            expect(await repository.changes?.(from, to)).toEqual(differences(before, after));
       });
 
       test("changes of a commit that is not there are a fault", async () => {
@@ -420,10 +421,10 @@ export function repositoryContract(way: Way): void {
         expect(headOf(stateRef)).toBe(founded);
       });
 
-      test("two writers of six commits each lose no update", async () => {
+      test(`two writers of ${writes} commits each lose no update`, async () => {
         const other = await way.open(hub);
         const write = async (writer: Repository, name: string): Promise<void> => {
-          for (let at = 0; at < 6; ) {
+          for (let at = 0; at < writes; ) {
             const { state } = await writer.heads();
             const edits: readonly Edit[] = [{ kind: "write", path: `${name}/${at}.yaml`, text: `${at}\n` }];
             const done = await writer.commit({ parent: state, edits, message: `${name} ${at}\n`, at: 0 as Instant });
@@ -432,8 +433,8 @@ export function repositoryContract(way: Way): void {
         };
         await Promise.all([write(repository, "one"), write(other, "other")]);
         await other.close();
-        expect(hub.git("rev-list", "--count", stateRef)).toBe("12");
-        expect(listing(stateRef).filter((it) => it.startsWith("100644")).length).toBe(12);
+        expect(hub.git("rev-list", "--count", stateRef)).toBe(`${2 * writes}`);
+        expect(listing(stateRef).filter((it) => it.startsWith("100644")).length).toBe(2 * writes);
         expect(hub.git("fsck", "--strict", "--no-dangling")).toBe("");
       }, 60_000);
     });
