@@ -42,6 +42,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: stories,
   },
   {
+    breaks: "forgets which object a placement has where somebody who never had it hands it over",
+    file: "src/core/apply/takeover.ts",
+    find: "const isOwn = own.uid === null ? isClaimed(found.live, claimant) : own.uid === uid;",
+    replace: "const isOwn = isClaimed(found.live, claimant) && (own.uid === null || own.uid === uid);",
+    caughtBy: ["test/core/apply/hand-over.test.ts"],
+  },
+  {
+    breaks: "forgets a claim whose object may still be created in a namespace that goes",
+    file: "src/shell/kube/apply/remove-objects.ts",
+    find: 'return mayCome ? { entry, effect: "none" } : gone;',
+    replace: "return gone;",
+    caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
+  },
+  {
     breaks: "writes what is being deleted where the inventory does not know it any more",
     file: "src/core/apply/takeover.ts",
     find: 'if (isBeingDeleted(live)) return { kind: "wait", uid, adopted };',

@@ -76,8 +76,9 @@ export interface HandedOver {
 }
 
 /**
- * What is known of an object that is handed over. Where the new owner has written it already, by a claim of its own, its own
- * entry says whether it was there before us: the one before may have lost its inventory, and list it as possibly adopted.
+ * What is known of an object that is handed over. Where the new owner has written it already, its own entry says which object
+ * that was and whether it was there before us: the one before may have lost its inventory, and list it as possibly adopted, or
+ * may never have had the object.
  */
 export function withOwnEntry(
   given: HandedOver | null,
@@ -85,9 +86,10 @@ export function withOwnEntry(
   claimant: Pick<Claimant, "fleet" | "action" | "entry">,
 ): HandedOver | null {
   const { entry: own } = claimant;
-  if (given === null || own === null || found.kind !== "present" || !isClaimed(found.live, claimant)) return given;
+  if (given === null || own === null || found.kind !== "present" || !bearsMarkOf(found.live, claimant)) return given;
   const uid = textOf(memberAt(found.live, "metadata", "uid"));
-  return own.uid === null || own.uid === uid ? { ...given, entry: own } : given;
+  const isOwn = own.uid === null ? isClaimed(found.live, claimant) : own.uid === uid;
+  return isOwn ? { ...given, entry: own } : given;
 }
 
 /**
@@ -139,10 +141,16 @@ function isLeftBehind(
 }
 
 /** Our own, although the inventory has no uid for it: a claim that was carried out, and whose result was lost. */
-function isClaimed(live: Manifest, { fleet, action, entry }: Pick<Claimant, "fleet" | "action" | "entry">): boolean {
+function isClaimed(live: Manifest, claimant: Pick<Claimant, "fleet" | "action" | "entry">): boolean {
+  const { action, entry } = claimant;
   const mark = readMark(live);
-  if (mark === null || mark.fleet !== fleet || mark.label !== markOf(action.placement)) return false;
+  if (mark === null || !bearsMarkOf(live, claimant)) return false;
   return mark.sequence === action.sequence || (entry !== null && isWriteOf(mark, entry, action.sequence));
+}
+
+function bearsMarkOf(live: Manifest, { fleet, action }: Pick<Claimant, "fleet" | "action">): boolean {
+  const mark = readMark(live);
+  return mark !== null && mark.fleet === fleet && mark.label === markOf(action.placement);
 }
 
 /**

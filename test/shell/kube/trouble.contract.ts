@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
 import type { Inventory, InventoryEntry } from "../../../src/core/model/inventory.ts";
 import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
+import type { ObjectKey } from "../../../src/core/model/manifest.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
 import { readInventory, writeInventory } from "../../../src/shell/kube/inventory/inventory.ts";
 import type { MemberAddress } from "../../../src/shell/reconcile/ports.ts";
+import { eventually } from "../../kubernetes/eventually.ts";
 import {
   actionsOf,
   bodyOf,
@@ -59,6 +61,25 @@ export function troubleCases(stage: () => Stage): void {
     const second = departure(await stage().see(), "late", settings);
     expect(second.uid).not.toBeNull();
     expect(await stage().act({ placement: "late", sequence: 2, remove: [second] })).toEqual(receipt({ deleted: 1 }));
+  });
+
+  it("forgets a claim in a namespace that it deletes only once that is gone, since its object may still be created", async () => {
+    const [space, settings] = [namespace("coming"), configMap("coming/a", { a: "1" })];
+    await stage().act({ placement: "coming", apply: [space, settings] });
+    await rewrite(stage(), "coming", (it, key) =>
+      key === rendered(settings).key ? { ...it, uid: null, outcome: { kind: "claimed" } } : it,
+    );
+    bodyOf(await stage().client.request({ method: "DELETE", path: core("coming", "configmaps", "a") }));
+    const removeAll = async (): Promise<readonly string[]> => {
+      const before = await stage().see();
+      const listed = [space, settings].filter((it) => entriesOf(before, "coming").has(rendered(it).key));
+      const remove = listed.map((it) => departure(before, "coming", it));
+      await stage().act({ placement: "coming", sequence: 2, remove });
+      return outcomesOf(await stage().see(), "coming");
+    };
+    expect(await removeAll()).toContain("ConfigMap coming/a: claimed");
+    await eventually("nothing is listed", async () => ((await removeAll()).length === 0 ? true : null));
+    expect((await get(stage().client, "/api/v1/namespaces/coming")).kind).toBe("refused");
   });
 
   it("still sees an object whose label somebody took off", async () => {
@@ -149,14 +170,14 @@ export function troubleCases(stage: () => Stage): void {
 async function rewrite(
   stage: Stage,
   placement: string,
-  edit: (entry: InventoryEntry) => InventoryEntry,
+  edit: (entry: InventoryEntry, object: ObjectKey) => InventoryEntry,
 ): Promise<void> {
   const stored = await readInventory(stage.client);
   if (stored.kind === "refused") throw new Error(stored.message);
   const key = placement as PlacementKey;
   const before = stored.inventory.placements.get(key);
   if (before === undefined) throw new Error(`no placement ${placement}`);
-  const entries = new Map([...before.entries].map(([object, entry]) => [object, edit(entry)]));
+  const entries = new Map([...before.entries].map(([object, entry]) => [object, edit(entry, object)]));
   const placements = new Map([...stored.inventory.placements, [key, { ...before, entries }]]);
   const written = await writeInventory(stage.client, stored, { ...stored.inventory, placements });
   expect(written.kind).toBe("written");

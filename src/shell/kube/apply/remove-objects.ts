@@ -22,11 +22,14 @@ export async function removeAll(
 ): Promise<ReadonlyMap<RemovalTask, TaskResult>> {
   const results = new Map<RemovalTask, TaskResult>();
   const going = new Set<string>();
+  const namespaces = new Set(
+    removals.flatMap((it) => (isNamespaceToDelete(it) ? namespaceIn(it.action, it.id.name) : [])),
+  );
   for (const wave of removeOrder(removals)) {
     await forEachConcurrently(wave, async (removal) => {
       const result = await context.contact.attempt(
         // One object that is served in two groups goes under one key and stays under the other (`plan/README.md#d-9`).
-        async () => (isCarried(removal) ? gone : removeOne(context, removal, going)),
+        async () => (isCarried(removal) ? gone : removeOne({ context, going, namespaces }, removal)),
         (message) => lingering(removal.entry, "DeletionRefused", message),
       );
       if (result === null) return;
@@ -38,13 +41,28 @@ export async function removeAll(
   return results;
 }
 
+interface Removing {
+  readonly context: ApplyContext;
+  /** Uids of objects that are being deleted. */
+  readonly going: ReadonlySet<string>;
+  /** Those that are to be deleted, with the placement that they are of. */
+  readonly namespaces: ReadonlySet<string>;
+}
+
+const isNamespaceToDelete = ({ id, item }: RemovalTask): boolean =>
+  id.group === "" && id.kind === "Namespace" && item.how === "delete";
+
+const namespaceIn = ({ placement }: RemovalTask["action"], namespace: string | null): string =>
+  `${placement} ${namespace}`;
+
 /** Whether the object itself is being deleted: a dropped entry alone does not say so. */
 const isGoing = ({ entry, effect }: TaskResult): boolean =>
   effect === "deleted" || (entry?.outcome.kind === "lingering" && entry.outcome.code === "Terminating");
 
 const gone: TaskResult = { entry: null, effect: "none" };
 
-async function removeOne(context: ApplyContext, removal: RemovalTask, going: ReadonlySet<string>): Promise<TaskResult> {
+async function removeOne(removing: Removing, removal: RemovalTask): Promise<TaskResult> {
+  const { context, going } = removing;
   const { item, entry } = removal;
   const resource = await resourceFor(context, removal);
   if (resource === "gone") return gone;
@@ -52,7 +70,7 @@ async function removeOne(context: ApplyContext, removal: RemovalTask, going: Rea
     return lingering(entry, "DeletionRefused", `API discovery fails on the member for ${item.id.kind}`);
   // A definition recreated in the other scope has taken all earlier objects with it.
   if (resource.namespaced && item.id.namespace === null) return gone;
-  if (item.uid === null || entry.uid === null) return identify(context, removal, resource);
+  if (item.uid === null || entry.uid === null) return identify(removing, removal, resource);
   if (item.uid !== entry.uid) {
     return lingering(entry, "IdentityChanged", "its uid in the inventory differs from the one to delete");
   }
@@ -76,16 +94,18 @@ async function resourceFor(
 /**
  * A claim whose result was lost has no uid. If the live object carries our mark with a sequence since the claim, its
  * uid is recorded, and deletion follows in a later pass (`plan/README.md#d-7`); otherwise the object is not ours and is
- * forgotten.
+ * forgotten, once nobody can create it any more under that claim in a namespace that goes.
  */
 async function identify(
-  context: ApplyContext,
+  { context, namespaces }: Removing,
   { id, entry, action }: RemovalTask,
   resource: ApiResource,
 ): Promise<TaskResult> {
   const found = await lookUpObject(context.client, resource, id);
   if (found.kind === "unknown") return lingering(entry, "DeletionRefused", failureMessage(found.refusal, id.kind));
-  if (found.kind === "absent") return gone;
+  // Whoever claimed it may be about to create it, which ends when its namespace goes.
+  const mayCome = namespaces.has(namespaceIn(action, id.namespace));
+  if (found.kind === "absent") return mayCome ? { entry, effect: "none" } : gone;
   const mark = readMark(found.live);
   const isOurs =
     mark?.fleet === context.actions.fleet &&
