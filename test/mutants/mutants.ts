@@ -673,6 +673,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/shell/kube/collect.test.ts"],
   },
   {
+    breaks: "believes what a watched member says with each heartbeat, however often that changes",
+    file: "src/shell/kube/watch/member-watch.ts",
+    find: "const properties = this.#around.collector.steady(identity.properties);",
+    replace: "const { properties } = identity;",
+    caughtBy: ["test/shell/kube/collect.test.ts"],
+  },
+  {
     breaks: "fails a run for another one that is done on its members",
     file: "src/core/plan/runs/runs.ts",
     find: "return stepRun(run, { ...runContextOf(result, run, context), canGetPlannedVersion: () => false }).run;",

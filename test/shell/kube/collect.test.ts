@@ -27,13 +27,17 @@ afterAll(() => server.close());
 const refused = new Set<string>();
 const silent = new Set<string>();
 let listed: string[] = [];
+/** How often the version was asked for. */
+let versions = 0;
 
 const network: Network = {
   ...httpNetwork,
   async exchange(outgoing) {
     const path = outgoing.url.pathname.replace("/clusters/one", "");
     listed.push(`${path.split("/").at(-1)}${outgoing.url.searchParams.get("limit") === "1" ? " (count)" : ""}`);
-    if (refused.has(path)) return { status: 403, text: forbidden, retryAfterMs: null, date: null };
+    const says = { retryAfterMs: null, date: null };
+    if (refused.has(path)) return { ...says, status: 403, text: forbidden };
+    if (path === "/version") return { ...says, status: 200, text: `{"gitVersion": "v1.36.${versions++}"}` };
     if (silent.has(path)) await new Promise((resolve) => outgoing.signal?.addEventListener("abort", resolve));
     return httpNetwork.exchange(outgoing);
   },
@@ -41,6 +45,11 @@ const network: Network = {
 const forbidden = JSON.stringify({ kind: "Status", status: "Failure", reason: "Forbidden", code: 403 });
 
 const connection = () => plainConnection(new URL(server.url("one")));
+const address = { name: "one" as ClusterName, context: "one" };
+const fleetWith = (ways: Partial<Parameters<typeof kubeFleetOver>[1]>) => {
+  const only = connection();
+  return kubeFleetOver({ connection: async () => only, close: () => {} }, { clock, ...ways });
+};
 
 let now: number;
 let deadlineMs: number;
@@ -155,6 +164,22 @@ describe("a member that says something else each time", () => {
     now += 10 * 60_000;
     expect(collector.steady(new Map([["v", "15"]])).get("v")).toBe("15");
   });
+
+  it.each(["listed", "watched"])("is believed no longer where it is %s", async (how) => {
+    const watch = how === "watched" ? { watch: { onChange: () => {}, heartbeatMs: 5 } } : {};
+    const fleet = fleetWith({ network, ...watch });
+    const versionAfter = async (more: number): Promise<string | undefined> => {
+      const enough = versions + more;
+      const askedAgain = async () => ((await fleet.observe(address)) && versions >= enough ? true : null);
+      await eventually("it is asked again", askedAgain);
+      const last = await fleet.observe(address);
+      return last.kind === "reached" ? last.properties.get("k8s.io/k8s-version") : undefined;
+    };
+    const believed = await versionAfter(20);
+    expect(believed).toMatch(/^v1\.36\./);
+    expect(await versionAfter(5)).toBe(believed);
+    await fleet.close();
+  });
 });
 
 describe("what a member does not tell", () => {
@@ -191,21 +216,18 @@ describe("what a member does not tell", () => {
 
   it("does not make the member unreachable", async () => {
     for (const it of ["/api/v1/nodes", "/api/v1/pods"]) refused.add(it);
-    const only = connection();
-    const fleet = kubeFleetOver({ connection: async () => only, close: () => {} }, { clock, network });
-    const seen = await fleet.observe({ name: "one" as ClusterName, context: "one" });
+    const fleet = fleetWith({ network });
+    const seen = await fleet.observe(address);
     expect(seen.kind === "reached" && seen.collected?.missing.map((it) => it.source)).toEqual(["nodes", "pods"]);
     await fleet.close();
   });
 });
 
 it("a member that is watched tells of another node with the next heartbeat", async () => {
-  const only = connection();
   let changes = 0;
-  const watch = { onChange: () => void changes++, heartbeatMs: 20 };
-  const fleet = kubeFleetOver({ connection: async () => only, close: () => {} }, { clock, watch });
+  const fleet = fleetWith({ watch: { onChange: () => void changes++, heartbeatMs: 20 } });
   const count = async (): Promise<string | undefined> => {
-    const seen = await fleet.observe({ name: "one" as ClusterName, context: "one" });
+    const seen = await fleet.observe(address);
     return seen.kind === "reached" ? seen.collected?.properties.get("kubernetes-fleet.io/node-count") : undefined;
   };
   expect(await count()).toBe("1");
@@ -232,7 +254,7 @@ it("how a member is reached is what our kubeconfig says, also where the CA is a 
     }),
   );
   const fleet = await kubeFleet({ kubeconfig: config, clock });
-  const seen = await fleet.observe({ name: "one" as ClusterName, context: "one" });
+  const seen = await fleet.observe(address);
   expect(seen.kind === "reached" && Object.fromEntries(seen.collected?.access ?? [])).toEqual({
     "k8s.io/cluster-certificate-authority-data": Buffer.from(certificate).toString("base64"),
     "k8s.io/cluster-entrypoint": server.url("one"),
@@ -253,11 +275,9 @@ describe("the operator's command", () => {
     const program = join(folder.path, "program");
     writeFileSync(program, `#!/bin/sh\n${lines}\n`);
     chmodSync(program, 0o755);
-    const only = connection();
-    const options = { clock, network, propertyCommand: program, deadlineMs: programMs };
-    const fleet = kubeFleetOver({ connection: async () => only, close: () => {} }, options);
+    const fleet = fleetWith({ network, propertyCommand: program, deadlineMs: programMs });
     try {
-      const seen = await fleet.observe({ name: "one" as ClusterName, context: "east" });
+      const seen = await fleet.observe({ ...address, context: "east" });
       if (seen.kind !== "reached" || seen.collected === undefined) throw new Error("it was not reached");
       return { provided: Object.fromEntries(seen.collected.provided), missing: seen.collected.missing };
     } finally {

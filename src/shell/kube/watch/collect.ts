@@ -72,14 +72,13 @@ export function newCollector({ now, client, connection, command }: CollectorOpti
   let pods: { readonly read: PodsRead; readonly at: number } | null = null;
   let nodes: NodesRead | null = null;
   let own: Collected | null = null;
+  let steady: MemberProperties | null = null;
   let running: Promise<Collected> | null = null;
   const changes = restlessness(now);
   const asked = command === undefined ? null : askedAside(command);
   const tell = (next: Collected): Collected => {
-    if (told !== null && (isSame(told, next) || !changes.isCalm())) return told;
-    if (told !== null) changes.note();
-    told = next;
-    return next;
+    told = changes.believed(told, next, isSame);
+    return told;
   };
   const read = async (): Promise<Collected> => {
     const asking = client();
@@ -119,18 +118,10 @@ export function newCollector({ now, client, connection, command }: CollectorOpti
       if (isOther) due = 0;
       return isOther;
     },
-    steady: steadyBy(changes),
-  };
-}
-
-/** The last value that was believed. */
-function steadyBy(changes: ReturnType<typeof restlessness>): Collector["steady"] {
-  let believed: MemberProperties | null = null;
-  return (read) => {
-    if (believed !== null && (sameMap(believed, read) || !changes.isCalm())) return believed;
-    if (believed !== null) changes.note();
-    believed = read;
-    return read;
+    steady(read) {
+      steady = changes.believed(steady, read, sameMap);
+      return steady;
+    },
   };
 }
 

@@ -107,7 +107,7 @@ export class MemberWatch {
     await this.#collect();
   }
 
-  /** Another number of nodes is noticed with every beat, everything else when it is due. */
+  /** With every beat another number of nodes is noticed, and what the operator's command said since; the rest when it is due. */
   async #collect(): Promise<void> {
     const { collector, changed } = this.#around;
     await collector.probe();
