@@ -7,8 +7,8 @@ import type { MemberProperties } from "../model/observation.ts";
 const longestAuthority = 64 * 1024;
 
 /**
- * How a member is reached (`members/README.md#access`): its address without credentials, and the certificates of its CA,
- * each null where the kubeconfig has none.
+ * How a member is reached (`members/README.md#access`): its address without credentials, and the certificates of its CA
+ * where the kubeconfig has some.
  */
 export function accessProperties(server: URL, authority: string | null): MemberProperties {
   const found = new Map<string, string>();
