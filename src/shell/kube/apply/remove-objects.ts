@@ -45,19 +45,22 @@ interface Removing {
   readonly context: ApplyContext;
   /** Uids of objects that are being deleted. */
   readonly going: ReadonlySet<string>;
-  /** Those that are to be deleted, with the placement that they are of. */
+  /** Those that are to be deleted and take new objects until then, with the placement that they are of. */
   readonly namespaces: ReadonlySet<string>;
 }
 
-const isNamespaceToDelete = ({ id, item }: RemovalTask): boolean =>
-  id.group === "" && id.kind === "Namespace" && item.how === "delete";
+const isNamespaceToDelete = ({ id, item, entry }: RemovalTask): boolean =>
+  id.group === "" && id.kind === "Namespace" && item.how === "delete" && !isTerminating(entry);
 
 const namespaceIn = ({ placement }: RemovalTask["action"], namespace: string | null): string =>
   `${placement} ${namespace}`;
 
 /** Whether the object itself is being deleted: a dropped entry alone does not say so. */
 const isGoing = ({ entry, effect }: TaskResult): boolean =>
-  effect === "deleted" || (entry?.outcome.kind === "lingering" && entry.outcome.code === "Terminating");
+  effect === "deleted" || (entry !== null && isTerminating(entry));
+
+const isTerminating = ({ outcome }: InventoryEntry): boolean =>
+  outcome.kind === "lingering" && outcome.code === "Terminating";
 
 const gone: TaskResult = { entry: null, effect: "none" };
 
@@ -94,7 +97,7 @@ async function resourceFor(
 /**
  * A claim whose result was lost has no uid. If the live object carries our mark with a sequence since the claim, its
  * uid is recorded, and deletion follows in a later pass (`plan/README.md#d-7`); otherwise the object is not ours and is
- * forgotten, once nobody can create it any more under that claim in a namespace that goes.
+ * forgotten, once its namespace goes where that is to be deleted, which takes no new objects then.
  */
 async function identify(
   { context, namespaces }: Removing,
@@ -103,7 +106,7 @@ async function identify(
 ): Promise<TaskResult> {
   const found = await lookUpObject(context.client, resource, id);
   if (found.kind === "unknown") return lingering(entry, "DeletionRefused", failureMessage(found.refusal, id.kind));
-  // Whoever claimed it may be about to create it, which ends when its namespace goes.
+  // Whoever claimed it may be about to create it.
   const mayCome = namespaces.has(namespaceIn(action, id.namespace));
   if (found.kind === "absent") return mayCome ? { entry, effect: "none" } : gone;
   const mark = readMark(found.live);
