@@ -196,6 +196,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/schedule/rankings.test.ts"],
   },
   {
+    breaks: "keeps all rankings of an earlier fleet alive as long as a policy had one of them",
+    file: "src/core/schedule/framework/ranking.ts",
+    find: "ofPolicies.set(policy, { ...found, candidates: copyOf(candidates) });",
+    replace: "ofPolicies.set(policy, found);",
+    caughtBy: ["test/core/schedule/rankings.test.ts"],
+  },
+  {
     breaks: "acts on a cluster that is not the one that joined",
     file: "src/core/plan/facts/members.ts",
     find: 'if (seen?.kind === "reached" && contactFailure === null) trusted.set(name, seen);',

@@ -2,7 +2,6 @@ import type { SpreadConstraint } from "../model/placement.ts";
 import { compareText } from "../model/value.ts";
 import { type Classes, type Cycle, type CycleBinding, candidatesByName } from "./framework/cycle.ts";
 import { domainOf } from "./framework/domains.ts";
-
 import type { Profile } from "./profile.ts";
 
 /** Which bindings stay, in the order in which they are recorded, and which are too many. */

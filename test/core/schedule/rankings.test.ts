@@ -1,5 +1,10 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
+import type { PlacementPolicy } from "../../../src/core/model/placement.ts";
 import type { Candidate, Cycle } from "../../../src/core/schedule/framework/cycle.ts";
+import { preparePlugins } from "../../../src/core/schedule/framework/judging.ts";
+import type { Plugin } from "../../../src/core/schedule/framework/plugin.ts";
 import { profiles } from "../../../src/core/schedule/profile.ts";
 import { schedule } from "../../../src/core/schedule/schedule.ts";
 import { cycleBindings, fleet, now, policyOf } from "./notation.ts";
@@ -92,4 +97,46 @@ describe.each(Object.values(profiles))("in the profile $name", (profile) => {
       }
     }
   });
+});
+
+const nobody: ReadonlySet<never> = new Set();
+
+const rankedBy = (plugins: readonly Plugin[], policy: PlacementPolicy, candidates: readonly Candidate[]) =>
+  preparePlugins(
+    { policy, candidates, namespace: null, now, holders: nobody, obsolete: nobody, leaving: nobody },
+    plugins,
+  ).input.ranking();
+
+test("of placements that ask the same, each goes on from what they shared, whoever asked first", () => {
+  let judged = 0;
+  const filter = () => {
+    judged += 1;
+    return "fits" as const;
+  };
+  const plugins: readonly Plugin[] = [{ name: "Counting", changesWithPicks: false, prepare: () => ({ filter }) }];
+  const [one, other] = [policyOf("3"), policyOf("3")];
+  const before = fleet("m0 m1 m2");
+  for (const policy of [one, other]) rankedBy(plugins, policy, before);
+  expect(judged).toBe(3);
+  rankedBy(plugins, other, [...before.slice(0, 2), ...fleet("m2{e=p}")]);
+  expect(judged).toBe(4);
+});
+
+test("a policy that nobody asks about again keeps nothing alive of what others had of its fleet", async () => {
+  const { plugins } = profiles.default;
+  const [quiet, busy] = [policyOf("3 np:Ge:4"), policyOf("3 np:Ge:5")];
+  const past = (): WeakRef<object> => {
+    const candidates = fleet("m0<np=4> m1<np=5> m2<np=9>");
+    rankedBy(plugins, quiet, candidates);
+    return new WeakRef(rankedBy(plugins, busy, candidates).fits);
+  };
+  const gone = past();
+  const later = fleet("m0<np=4> m1<np=4> m2<np=9>");
+  rankedBy(plugins, busy, later);
+  // What was looked at through a weak reference stays until the present job is over.
+  await new Promise(setImmediate);
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  expect(gone.deref()).toBeUndefined();
+  expect([...rankedBy(plugins, quiet, later).fits]).toEqual([1, 1, 1]);
 });

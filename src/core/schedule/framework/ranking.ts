@@ -3,7 +3,7 @@ import { earliest, type Instant } from "../../model/value.ts";
 import type { Candidate } from "./cycle.ts";
 import type { Plugin, PreparedPlugin, Ranking, Situation } from "./plugin.ts";
 
-/** Judgements that are remembered of one fleet: about 50 MB of them. */
+/** Judgements of one fleet that placements share: about 50 MB of them. */
 const mostRemembered = 4_000_000;
 
 /** With more changes than this, nothing is gained by judging only those. */
@@ -29,14 +29,17 @@ export function rankingOf(situation: Situation, all: readonly Plugin[], steady: 
   const { ofFleets, ofPolicies } = remembering(all);
   const ofFleet = ofFleets(candidates);
   const known = ofFleet.get(asked);
-  if (known !== undefined && holdsAt(known, now)) return known;
+  const isShared = known !== undefined && holdsAt(known, now);
   const last = ofPolicies.get(policy);
   const isOfUse = last !== undefined && last.asked === asked && holdsAt(last, now);
-  const made = (isOfUse ? rankedAgain(last, situation, steady) : null) ?? ranked();
-  ofPolicies.set(policy, made);
-  if (ofFleet.size * candidates.length < mostRemembered) ofFleet.set(asked, made);
-  return made;
+  const found = isShared ? known : ((isOfUse ? rankedAgain(last, situation, steady) : null) ?? ranked());
+  // Whoever keeps the fleet itself keeps what all others had of it.
+  ofPolicies.set(policy, { ...found, candidates: copyOf(candidates) });
+  if (!isShared && ofFleet.size * candidates.length < mostRemembered) ofFleet.set(asked, found);
+  return found;
 }
+
+const copyOf = remembered((fleet: readonly Candidate[]): readonly Candidate[] => [...fleet]);
 
 const holdsAt = ({ from, until }: Ranking, now: Instant): boolean => now >= from && (until === null || now < until);
 
