@@ -43,8 +43,9 @@ export interface Ledger {
   /** By path: every approval file that was judged. */
   readonly answers: ReadonlyMap<string, AnswerRecord>;
   /**
-   * What stood under `approvals/` and was taken away before it was judged, in the order of its ids, as long as anything is
-   * asked for. At most {@link maxTakenUnread}; with as many, there may have been more.
+   * What stood under `approvals/` and was taken away, in the order of its ids, as long as anything is asked for; but not
+   * what was judged and answers nothing that still is. At most {@link maxTakenUnread}; with as many, there may have been
+   * more.
    */
   readonly takenUnread: ReadonlySet<BlobId>;
   /** The last ten snapshots of every override there is and those that a target names, by namespace, name and index. */

@@ -88,8 +88,9 @@ const wasTakenUnread = ({ blob }: ApprovalFile, { takenUnread }: Ledger): boolea
   takenUnread.has(blob) || takenUnread.size >= maxTakenUnread;
 
 /**
- * What was taken away and never judged, so that nobody puts it back in a later pass (`trust/README.md#t-43`). Nothing of
- * it is left once nothing is asked for: whatever is asked later has digests that nobody could have answered before.
+ * What was taken away, judged or not, so that nobody puts it back in a later pass (`trust/README.md#t-43`); but not what
+ * answered something that is asked for no more. Nothing of it is left once nothing is asked for: whatever is asked later
+ * has digests that nobody could have answered before.
  */
 export function takenUnread(world: World, requests: (trust: Trust) => RequestsByDigest): Ledger["takenUnread"] {
   const { ledger, history } = world;
