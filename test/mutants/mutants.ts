@@ -673,6 +673,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/members/access.test.ts"],
   },
   {
+    breaks: "records the address of a member that is not reached",
+    file: "src/shell/kube/client/transport.ts",
+    find: '.replace(opensslError, "$1").replace(whereabouts, "");',
+    replace: '.replace(opensslError, "$1");',
+    caughtBy: ["test/shell/kube/client.test.ts"],
+  },
+  {
     breaks: "believes a member however often it says something else",
     file: "src/shell/kube/watch/restless.ts",
     find: "return told.length < mostChanges;",

@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
+import https from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -12,6 +13,7 @@ import { anyResourceOf, newDiscovery, resourceOf } from "../../../src/shell/kube
 import { openKubeconfig } from "../../../src/shell/kube/client/kubeconfig.ts";
 import { MemberUnreachable } from "../../../src/shell/kube/client/member-unreachable.ts";
 import { defaultDeadlines } from "../../../src/shell/kube/client/transport.ts";
+import { identity } from "./certificate.ts";
 import { plainConnection } from "./plain-connection.ts";
 
 type Reply = (request: http.IncomingMessage, response: http.ServerResponse, count: number) => void;
@@ -48,6 +50,15 @@ async function serve(reply: Reply, deadlines = { connectMs: 500, requestMs: 500,
     () => server.close(),
   );
   return { client, seen };
+}
+
+/** A server by a name that is not in its certificate, which is its own authority. */
+async function servedOtherwise(): Promise<readonly [url: string, ca: string]> {
+  const { certificate: cert, key } = identity("member");
+  const server = https.createServer({ cert, key });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  closing.push(() => server.close());
+  return [`https://localhost:${(server.address() as AddressInfo).port}`, cert];
 }
 
 const ask = { method: "GET", path: "/api" } as const;
@@ -96,6 +107,30 @@ describe("the client", () => {
   it("gives up a port where nobody listens, at once (F-34)", async () => {
     const connection = plainConnection(new URL("http://127.0.0.1:1"));
     await expect(openClient(connection, defaultDeadlines).request(ask)).rejects.toBeInstanceOf(MemberUnreachable);
+  });
+
+  const unreached: readonly (readonly [
+    why: string,
+    at: () => Promise<readonly [url: string, ca: string]>,
+    is: RegExp,
+  ])[] = [
+    ["nobody listens", async () => ["http://127.0.0.1:1", ""], /^ECONNREFUSED: connect ECONNREFUSED$/],
+    ["its name is unknown", async () => [`http://${"a".repeat(64)}.invalid:1`, ""], /^E\w+: getaddrinfo E\w+$/],
+    [
+      "its certificate is for another name",
+      servedOtherwise,
+      /^ERR_TLS_CERT_ALTNAME_INVALID: .* certificate's altnames$/,
+    ],
+  ];
+  it.each(unreached)("says that %s, and not where: it is recorded", async (_, at, is) => {
+    const [url, ca] = await at();
+    const agent = ca === "" ? new http.Agent() : new https.Agent({ ca });
+    const client = openClient(
+      plainConnection(new URL(url), async () => ({}), agent),
+      defaultDeadlines,
+    );
+    const lost: unknown = await client.request(ask).catch((error: unknown) => error);
+    expect(lost instanceof MemberUnreachable && lost.message).toMatch(is);
   });
 
   it("gives up credentials that are no header, and does not repeat them", async () => {

@@ -142,10 +142,16 @@ function collect(response: http.IncomingMessage, largest: number): Promise<WireR
 /** OpenSSL's error text: all but the reason differ between processes, and messages are recorded. */
 const opensslError = /(?:\w+ EPROTO )?[0-9A-F]{8,}:error:[0-9A-F]+:[^:]*:[^:]*:([^:]*):.*/s;
 
-/** The message begins with the error code of the socket or of TLS (`ECONNREFUSED`, `CERT_HAS_EXPIRED`). */
+/** What errors of sockets, and of certificates for another name, say of where the member is. */
+const whereabouts = /(?<=^\w+ E[A-Z_]+|certificate's altnames)(?: |: ).*$/s;
+
+/**
+ * The message begins with the error code of the socket or of TLS (`ECONNREFUSED`, `CERT_HAS_EXPIRED`). It names no address:
+ * it is recorded, whether or not addresses are to be (`members/README.md#access`).
+ */
 function unreachableError(error: NodeJS.ErrnoException): MemberUnreachable {
   if (error instanceof MemberUnreachable) return error;
-  const message = error.message.replace(opensslError, "$1");
+  const message = error.message.replace(opensslError, "$1").replace(whereabouts, "");
   return new MemberUnreachable("Unreachable", error.code === undefined ? message : `${error.code}: ${message}`, error);
 }
 
