@@ -137,7 +137,10 @@ function* excesses(
     yield ["PickNumberExceeded", `picks ${present.length} clusters instead of ${policy.numberOfClusters}`];
   for (const { topologyKey, maxSkew, whenUnsatisfiable } of policy.spread) {
     if (whenUnsatisfiable !== "DoNotSchedule") continue;
-    const domainOf = (cluster: ClusterName): string | undefined => intent.clusters.get(cluster)?.labels[topologyKey];
+    const domainOf = (cluster: ClusterName): string | undefined => {
+      const labels = intent.clusters.get(cluster)?.labels ?? {};
+      return Object.hasOwn(labels, topologyKey) ? labels[topologyKey] : undefined;
+    };
     const counts = new Map<string | undefined, number>();
     for (const { cluster } of present) counts.set(domainOf(cluster), (counts.get(domainOf(cluster)) ?? 0) + 1);
     counts.delete(undefined);

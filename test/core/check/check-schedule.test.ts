@@ -242,6 +242,16 @@ const sound: readonly (readonly [what: string, made: () => readonly [Seen, Plan]
     },
   ],
   [
+    "spreads over a label that has the name of what every object has",
+    () => {
+      const [seen, made] = placing(four);
+      return [
+        withMember(seen, "m4", { labels: { constructor: "b" } }),
+        asking(made, { spread: [{ topologyKey: "constructor", maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" }] }),
+      ];
+    },
+  ],
+  [
     "keeps a cluster that does not fit any more",
     () => {
       const [seen, made] = placed(all);
