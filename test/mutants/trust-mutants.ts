@@ -96,9 +96,9 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "judges answers by the trust file that came with them",
     file: "src/core/plan/plan.ts",
-    find: "[judgedAnswers(world, requests), takenUnread(world, requests)]",
+    find: "[judgedAnswers(world, requests), allTakenAway(world, requests)]",
     replace:
-      "[judgedAnswers({ ...world, ledger: { ...world.ledger, trust: consent.record } }, requests), takenUnread(world, requests)]",
+      "[judgedAnswers({ ...world, ledger: { ...world.ledger, trust: consent.record } }, requests), allTakenAway(world, requests)]",
     caughtBy: ["test/core/plan/approval/attacks-trust.test.ts"],
   },
   {
@@ -419,8 +419,8 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "counts what came and was taken away unseen",
     file: "src/core/plan/approval/answers.ts",
-    find: "(file) => isTakenAway(file, world) || wasTakenUnread(file, ledger)",
-    replace: "(file) => wasTakenUnread(file, ledger)",
+    find: "(file) => isTakenAway(file, world) || wasTakenAway(file, ledger)",
+    replace: "(file) => wasTakenAway(file, ledger)",
     caughtBy: ["test/core/plan/approval/attacks-taken-back.test.ts"],
   },
   {
@@ -433,7 +433,7 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "counts what was taken away unread once it is put back",
     file: "src/core/plan/approval/answers.ts",
-    find: "isTakenAway(file, world) || wasTakenUnread(file, ledger)",
+    find: "isTakenAway(file, world) || wasTakenAway(file, ledger)",
     replace: "isTakenAway(file, world)",
     caughtBy: ["test/mutants/kept-alone.ts"],
   },

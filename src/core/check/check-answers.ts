@@ -1,5 +1,5 @@
 import type { CommitFact } from "../model/commit.ts";
-import { type Ledger, maxTakenUnread } from "../model/ledger.ts";
+import { type Ledger, maxTakenAway } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { ApprovalDefectCode, PlanDefect } from "../model/plan-defect.ts";
@@ -181,9 +181,9 @@ function* checkWithdrawnAnswers(
   world: World,
   open: ReadonlySet<Digest>,
 ): Generator<PlanDefect<ApprovalDefectCode>> {
-  const { answers: before, takenUnread } = world.ledger;
+  const { answers: before, takenAway } = world.ledger;
   const taken = takenFrom(world);
-  yield* rememberedUnread({ ledger }, world, open);
+  yield* remembersTakenAway({ ledger }, world, open);
   const standing = new Set(world.intent.approvals.map((it) => it.blob));
   const places = new Set(world.intent.approvals.map((it) => `${it.path} ${it.blob}`));
   const gone = new Set<string>();
@@ -195,32 +195,32 @@ function* checkWithdrawnAnswers(
     const isDropped = !places.has(`${file.path} ${file.blob}`) && !taken.has(`${file.path} ${file.blob}`);
     if (wasTaken || (judgement.kind === "counts" && (isTaken || isDropped))) gone.add(saying(file));
   }
-  if (gone.size + taken.size + takenUnread.size === 0) return;
+  if (gone.size + taken.size + takenAway.size === 0) return;
   for (const [path, { file, judgement }] of ledger.answers) {
     if (file.decision !== "Approve" || judgement.kind !== "counts" || !open.has(file.digest)) continue;
-    const isUnseen = !before.has(path) && (taken.has(file.blob) || takenUnread.has(file.blob));
+    const isUnseen = !before.has(path) && (taken.has(file.blob) || takenAway.has(file.blob));
     if ((isUnseen || gone.has(saying(file))) && !judgement.proofs.some((it) => it.evidence === "commit"))
       yield defect("AnswerWithdrawn", { kind: "approvalFile", path }, `counts ${path}, which was taken back`);
   }
 }
 
 /** What went unread is remembered while anything is asked for, up to a number. */
-function* rememberedUnread(
+function* remembersTakenAway(
   { ledger }: Pick<Plan, "ledger">,
   world: World,
   open: ReadonlySet<Digest>,
 ): Generator<PlanDefect<ApprovalDefectCode>> {
   const { ledger: was, history } = world;
-  if (was.trust === null || open.size === 0 || ledger.takenUnread.size >= maxTakenUnread) return;
+  if (was.trust === null || open.size === 0 || ledger.takenAway.size >= maxTakenAway) return;
   const taken = takenFrom(world);
   const judged = new Set([...was.answers.values()].map((it) => it.file.blob));
   const all = history.news.flatMap((it) => history.commits.get(it)?.changes ?? []);
   for (const { path, before } of all)
     if (before !== null && path.startsWith("approvals/") && taken.has(before) && !judged.has(before))
-      if (!ledger.takenUnread.has(before))
+      if (!ledger.takenAway.has(before))
         yield defect("AnswerForgotten", { kind: "approvalFile", path }, `forgets that ${path} was taken away`);
-  for (const it of was.takenUnread)
-    if (!ledger.takenUnread.has(it))
+  for (const it of was.takenAway)
+    if (!ledger.takenAway.has(it))
       yield defect("AnswerForgotten", { kind: "ledger" }, `forgets that approval ${it} was taken away`);
 }
 

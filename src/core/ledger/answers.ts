@@ -60,12 +60,12 @@ const answer = object<AnswerRecord>({
 /** `answers.yaml`: every approval file that was judged, and what became of it; and what was gone before it could be. */
 export const answersFile = object<{
   readonly answers: readonly AnswerRecord[];
-  readonly takenUnread: readonly BlobId[];
+  readonly takenAway: readonly BlobId[];
 }>({
   answers: distinct(listOf(answer), (it) => it.file.path, "lists one file twice"),
-  takenUnread: listIfAny(blobHash),
+  takenAway: listIfAny(blobHash),
 });
 
 /** The text of `answers.yaml`. */
-export const answersText = ({ answers, takenUnread }: Pick<Ledger, "answers" | "takenUnread">): string =>
-  emitYaml(answersFile.write({ answers: [...answers.values()], takenUnread: [...takenUnread] }) ?? null);
+export const answersText = ({ answers, takenAway }: Pick<Ledger, "answers" | "takenAway">): string =>
+  emitYaml(answersFile.write({ answers: [...answers.values()], takenAway: [...takenAway] }) ?? null);

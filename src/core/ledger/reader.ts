@@ -78,14 +78,14 @@ function resultOf(reading: Reading, before: Ledger | null): LedgerRead {
     hasTrust: head.hasTrust,
     trust,
     answers: byKey(base.answers, reading.answers?.answers, (it) => it.file.path),
-    takenUnread: takenUnreadOf(base.takenUnread, reading.answers?.takenUnread),
+    takenAway: takenAwayOf(base.takenAway, reading.answers?.takenAway),
     overrides: overridesOf(base.overrides, reading.overrides),
   };
   return { kind: "read", ledger };
 }
 
 /** The same set, unless what was read is another. */
-const takenUnreadOf = (before: Ledger["takenUnread"], read: readonly BlobId[] = [...before]): Ledger["takenUnread"] =>
+const takenAwayOf = (before: Ledger["takenAway"], read: readonly BlobId[] = [...before]): Ledger["takenAway"] =>
   read.length === before.size && read.every((it) => before.has(it)) ? before : new Set(read);
 
 /** Says that something does not fit together: nothing is read then. */

@@ -28,7 +28,7 @@ export interface Reading {
   /** Undefined while its file was not read, as the next three. */
   head?: LedgerHead | null;
   trustText?: string | null;
-  answers?: { readonly answers: readonly AnswerRecord[]; readonly takenUnread: readonly BlobId[] };
+  answers?: { readonly answers: readonly AnswerRecord[]; readonly takenAway: readonly BlobId[] };
   formerNames?: readonly FormerNames[];
   /** By path, as the next two. */
   readonly clusters: Map<string, ClusterRecord | null>;
@@ -65,7 +65,7 @@ export const newReading = (): Reading => ({
   repeats: newInternPool(),
 });
 
-const noAnswers = { answers: [], takenUnread: [] };
+const noAnswers = { answers: [], takenAway: [] };
 
 /** Adds one file to what has been read, or says what is wrong with it. A text that is null: the file is gone. */
 export function readStateFile(reading: Reading, path: string, text: string | null): void {

@@ -100,10 +100,10 @@ const text = (path: string, from: readonly unknown[], write: () => string): Reco
 function* singleFiles(it: Ledger | null, { restless }: Shown): Generator<RecordFile> {
   if (it === null) return;
   const { fleet, epoch, sequence, sourceCommit, holds, deletions, quarantines, formerNames, hasTrust, trust } = it;
-  const { answers, takenUnread } = it;
+  const { answers, takenAway } = it;
   const head = [fleet, epoch, sequence, sourceCommit, holds, deletions, quarantines, hasTrust, trust];
   yield text(ledgerPath, head, () => ledgerText(it, restless ?? null));
-  if (answers.size + takenUnread.size > 0) yield text(answersPath, [answers, takenUnread], () => answersText(it));
+  if (answers.size + takenAway.size > 0) yield text(answersPath, [answers, takenAway], () => answersText(it));
   if (formerNames.size > 0) yield text(formerNamesPath, [formerNames], () => formerNamesText(formerNames));
   if (trust !== null) yield text(trustTextPath, [trust.text], () => trust.text);
 }

@@ -44,10 +44,10 @@ export interface Ledger {
   readonly answers: ReadonlyMap<string, AnswerRecord>;
   /**
    * What stood under `approvals/` and was taken away, in the order of its ids, as long as anything is asked for; but not
-   * what was judged and answers nothing that still is. At most {@link maxTakenUnread}; with as many, there may have been
+   * what was judged and answers nothing that still is. At most {@link maxTakenAway}; with as many, there may have been
    * more.
    */
-  readonly takenUnread: ReadonlySet<BlobId>;
+  readonly takenAway: ReadonlySet<BlobId>;
   /** The last ten snapshots of every override there is and those that a target names, by namespace, name and index. */
   readonly overrides: readonly OverrideSnapshot[];
 }
@@ -69,7 +69,7 @@ export const emptyLedger: Ledger = {
   hasTrust: false,
   trust: null,
   answers: new Map(),
-  takenUnread: new Set(),
+  takenAway: new Set(),
   overrides: [],
 };
 
@@ -118,7 +118,7 @@ export interface FormerNames {
 }
 
 /** How many approvals that were taken away unread are remembered, each by its id. */
-export const maxTakenUnread = 1000;
+export const maxTakenAway = 1000;
 
 /** The most clusters of which former names are kept; those that left first go first. */
 export const maxFormerNames = 5000;

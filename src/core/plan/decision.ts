@@ -29,7 +29,7 @@ export function isDecision(before: Ledger, after: Ledger): boolean {
     before.hasTrust !== after.hasTrust ||
     before.trust !== after.trust ||
     before.answers !== after.answers ||
-    before.takenUnread !== after.takenUnread ||
+    before.takenAway !== after.takenAway ||
     before.formerNames !== after.formerNames ||
     hasNew(before.overrides, after.overrides) ||
     someDiffers(before.clusters, after.clusters, clusterDecides) ||

@@ -16,11 +16,11 @@ import { actionsFor } from "./actions.ts";
 import { type AllRuns, allRuns } from "./all-runs.ts";
 import {
   type AnswersBefore,
+  allTakenAway,
   answerReasons,
   judgedAnswers,
   keptAnswers,
   type RequestsByDigest,
-  takenUnread,
 } from "./approval/answers.ts";
 import { consentOf } from "./approval/consent.ts";
 import { nextFormerNames } from "./approval/former-names.ts";
@@ -151,13 +151,13 @@ function contextOf(world: World): PlanContext {
   const consent = consentOf(world, recorded, nextSequence(recorded));
   const before = contextIn(world, recorded, { record: recorded.trust, closed: consent.closed });
   const requests = (trust: Trust): RequestsByDigest => openRequests(before, trust);
-  const [answers, unread] = [judgedAnswers(world, requests), takenUnread(world, requests)];
+  const [answers, takenAway] = [judgedAnswers(world, requests), allTakenAway(world, requests)];
   const formerNames = nextFormerNames(recorded.clusters, {
     before: world.ledger,
     trust: consent.record?.trust ?? null,
     sequence: nextSequence(recorded),
   });
-  const next = { ...recorded, formerNames, answers, takenUnread: unread, trust: consent.record };
+  const next = { ...recorded, formerNames, answers, takenAway, trust: consent.record };
   return kept(recorded, next) === recorded ? before : contextIn(world, next, consent);
 }
 

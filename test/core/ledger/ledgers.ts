@@ -87,7 +87,7 @@ export function randomLedger(seed: number): Ledger {
     hasTrust: flag(random),
     trust: maybe(random, () => randomTrust(random)),
     answers: maybe(random, () => randomAnswers(random)) ?? new Map(),
-    takenUnread: new Set([...many(random, 3, () => hex(random, 40) as BlobId)].sort(compareText)),
+    takenAway: new Set([...many(random, 3, () => hex(random, 40) as BlobId)].sort(compareText)),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { PathChange } from "../../model/commit.ts";
 import type { ForgeFinding } from "../../model/history.ts";
 import { sameMap } from "../../model/identity.ts";
-import { type Ledger, maxTakenUnread } from "../../model/ledger.ts";
+import { type Ledger, maxTakenAway } from "../../model/ledger.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Reason, World } from "../../model/plan.ts";
 import type { AnswerRecord, ApprovalFile, Denial, StandingAnswers, Trust } from "../../model/trust.ts";
@@ -37,7 +37,7 @@ export function judgedAnswers(world: World, requests: (trust: Trust) => Requests
   const answers = new Map(before);
   for (const it of gone) answers.set(it.file.path, { ...it, judgement: goneFrom(it.file, world) });
   const heard = fresh.map((file) => judged(file, world, { trust: trust.trust, open }));
-  const hear = answerRecorder(answers.values(), (file) => isTakenAway(file, world) || wasTakenUnread(file, ledger));
+  const hear = answerRecorder(answers.values(), (file) => isTakenAway(file, world) || wasTakenAway(file, ledger));
   for (const it of inCommitOrder(heard, world)) answers.set(it.file.path, hear(it));
   for (const it of withdrawnCopies(answers)) if (open.has(it.file.digest)) answers.set(it.file.path, it);
   return inOrder(answers);
@@ -70,7 +70,7 @@ const goneFrom = (file: ApprovalFile, world: World): Denial =>
   isTakenAway(file, world) ||
   !newlyChanged(world.history).has(`${file.path} ${file.blob}`) ||
   !world.intent.approvals.some((it) => it.blob === file.blob)
-    ? takenAway(file)
+    ? deniedAsTaken(file)
     : changed(file);
 
 /** Whether a commit that is new takes what a file says from where it stood, and puts it nowhere else. */
@@ -84,17 +84,17 @@ const removedBy = remembered((changes: readonly PathChange[]): readonly PathChan
   return meant.filter(({ before }) => before !== null && !put.has(before));
 });
 
-const wasTakenUnread = ({ blob }: ApprovalFile, { takenUnread }: Ledger): boolean =>
-  takenUnread.has(blob) || takenUnread.size >= maxTakenUnread;
+const wasTakenAway = ({ blob }: ApprovalFile, { takenAway }: Ledger): boolean =>
+  takenAway.has(blob) || takenAway.size >= maxTakenAway;
 
 /**
  * What was taken away, judged or not, so that nobody puts it back in a later pass (`trust/README.md#t-43`); but not what
  * answered something that is asked for no more. Nothing of it is left once nothing is asked for: whatever is asked later
  * has digests that nobody could have answered before.
  */
-export function takenUnread(world: World, requests: (trust: Trust) => RequestsByDigest): Ledger["takenUnread"] {
+export function allTakenAway(world: World, requests: (trust: Trust) => RequestsByDigest): Ledger["takenAway"] {
   const { ledger, history } = world;
-  const { answers, takenUnread: before, trust } = ledger;
+  const { answers, takenAway: before, trust } = ledger;
   const removed = trust === null ? [] : history.news.flatMap((it) => removedBy(history.commits.get(it)?.changes ?? []));
   if (removed.length + before.size === 0) return before;
   const open = trust === null ? new Map() : requests(trust.trust);
@@ -105,10 +105,10 @@ export function takenUnread(world: World, requests: (trust: Trust) => RequestsBy
   };
   const found = removed.flatMap((it) => (it.before === null || isOver(it) ? [] : it.before));
   if (found.every((it) => before.has(it))) return before;
-  return new Set([...new Set([...before, ...found])].slice(0, maxTakenUnread).sort(compareText));
+  return new Set([...new Set([...before, ...found])].slice(0, maxTakenAway).sort(compareText));
 }
 
-const none: Ledger["takenUnread"] = new Set();
+const none: Ledger["takenAway"] = new Set();
 
 const isPending = ({ path }: ApprovalFile, { history }: World): boolean =>
   history.reviews.get(path)?.kind === "unavailable";
@@ -274,7 +274,7 @@ function pendingReasons({ path, principal }: ApprovalFile, found: ForgeFinding |
 const changed = ({ path }: ApprovalFile): Denial =>
   denied("FLT1211", `${path} was changed or taken away after it was judged; write a new file`);
 
-const takenAway = ({ path }: ApprovalFile): Denial =>
+const deniedAsTaken = ({ path }: ApprovalFile): Denial =>
   denied("FLT1212", `${path} was taken away, or written over, after it was judged; ${howToRenew}`);
 
 const inOrder = (answers: ReadonlyMap<string, AnswerRecord>): Ledger["answers"] =>

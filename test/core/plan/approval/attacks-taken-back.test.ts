@@ -1,7 +1,7 @@
 // An approval that its author took away, and that somebody else puts there again (`trust/README.md#t-43`).
 import { describe, expect, test } from "vitest";
 import { known } from "../../../../src/core/model/assert.ts";
-import { maxTakenUnread } from "../../../../src/core/model/ledger.ts";
+import { maxTakenAway } from "../../../../src/core/model/ledger.ts";
 import type { ApprovalFile } from "../../../../src/core/model/trust.ts";
 import type { BlobId } from "../../../../src/core/model/value.ts";
 import { answerRecorder } from "../../../../src/core/plan/approval/answer-order.ts";
@@ -66,20 +66,20 @@ test("T-43: what came and was taken away between two passes does not count when 
   take(world, yes, by("ann"));
   answer(world, "carol", asked(world));
   settle(world);
-  expect([...world.head.takenUnread]).toEqual([yes.blob]);
+  expect([...world.head.takenAway]).toEqual([yes.blob]);
   const copy = signed(world, { blob: yes.blob });
   push(world, [copy], mallory);
   settle(world);
   expect([verdictOf(world, copy), isOpen(world)]).toEqual([expect.stringMatching(/^FLT1212: .* word for word/), false]);
   answer(world, "bob", asked(world));
   settle(world);
-  expect([isOpen(world), [...world.head.takenUnread]]).toEqual([true, []]);
+  expect([isOpen(world), [...world.head.takenAway]]).toEqual([true, []]);
 });
 
 test("T-43: where more was taken away unread than is remembered, only what people commit themselves counts", () => {
   const world = waiting({ minimum: 2, accept: ["commit", "detached"] });
-  const blobs = Array.from({ length: maxTakenUnread }, (_, at) => at.toString(16).padStart(40, "0") as BlobId);
-  world.head = { ...world.head, takenUnread: new Set(blobs) };
+  const blobs = Array.from({ length: maxTakenAway }, (_, at) => at.toString(16).padStart(40, "0") as BlobId);
+  world.head = { ...world.head, takenAway: new Set(blobs) };
   const yes = signed(world);
   push(world, [yes], mallory);
   answer(world, "carol", asked(world));
