@@ -435,7 +435,7 @@ export const trustMutants: readonly Mutant[] = [
     file: "src/core/plan/approval/answers.ts",
     find: "isTakenAway(file, world) || wasTakenAway(file, ledger)",
     replace: "isTakenAway(file, world)",
-    caughtBy: ["test/mutants/kept-alone.ts"],
+    caughtBy: ["test/core/plan/approval/attacks-taken-back.test.ts"],
   },
   {
     breaks: "takes somebody's copy of an approval for a newer one",
