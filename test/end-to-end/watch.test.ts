@@ -121,12 +121,10 @@ describe("reconcile --watch", () => {
   });
 
   test("repairs at once what somebody changed on a member, and writes and commits nothing else", async () => {
+    // What members have come to since the process before was told to stop is news, and recorded first.
+    expect((await stage.reconcile("--wait", "5m")).code).toBe(0);
     const run = await stage.startReconcile(patient);
     await atRest(run);
-    // That a member answers again is news, which is committed once.
-    await eventually("it is recorded that everybody answers", async () =>
-      stage.hub.stateFile("clusters/prod-us-1.yaml")?.includes("flotilla.dev/trouble") ? null : true,
-    );
     await stage.mutations();
     const commits = stage.hub.stateCommits();
     const path = "/api/v1/namespaces/platform/configmaps/certificates";
@@ -142,7 +140,7 @@ describe("reconcile --watch", () => {
     expect(await run.ended).toMatchObject({ code: 0, err: "" });
     // On each: the edit, the claim, the repair, the result.
     expect(await stage.mutations()).toBe(8);
-    expect(stage.hub.stateCommits()).toBe(commits);
+    expect(stage.hub.stateLog(stage.hub.stateCommits() - commits)).toBe("");
   });
 
   test("ends soon after it was told to while its repository hangs", async () => {
