@@ -1,11 +1,10 @@
 // What the commands that only read say of a member, from its record and from the file that was accepted last.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { main } from "../../src/cmd/main.ts";
-import { type ClusterRecord, nothingCollected } from "../../src/core/model/ledger.ts";
-import type { ClusterName, Commit, Digest } from "../../src/core/model/value.ts";
+import type { Commit } from "../../src/core/model/value.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { recordStateIn } from "./record-state.ts";
-import { ledgerOf, on, web } from "./rollout-ledger.ts";
+import { ledgerOf, memberRecord, on, web } from "./rollout-ledger.ts";
 
 const clones = clonesWith({ "members.yaml": "# none yet\n" });
 let place: Clone;
@@ -17,20 +16,12 @@ beforeEach(() => {
 });
 afterEach(() => place.remove());
 
-const east: ClusterRecord = {
-  name: "east" as ClusterName,
-  uid: "u",
-  generation: 1,
-  specDigest: "a".repeat(64) as Digest,
-  kubeSystemUid: "k",
+const east = memberRecord("east", {
   properties: new Map([
     ["k8s.io/cluster-certificate-authority-data", "L".repeat(1604)],
     ["resources.kubernetes-fleet.io/available-cpu", "5"],
   ]),
-  collection: nothingCollected,
-  contactFailure: null,
-  conditions: [],
-};
+});
 
 const file = `apiVersion: cluster.kubernetes-fleet.io/v1beta1
 kind: MemberCluster

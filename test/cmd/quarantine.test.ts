@@ -1,13 +1,12 @@
 // What the commands that only read say of placements in quarantine (D 10), those included that were never planned soundly.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { main } from "../../src/cmd/main.ts";
-import { type ClusterRecord, type Ledger, nothingCollected } from "../../src/core/model/ledger.ts";
-import { noProperties } from "../../src/core/model/observation.ts";
+import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Quarantine } from "../../src/core/model/plan-defect.ts";
-import type { ClusterName, Commit, Digest, Instant, PlacementKey } from "../../src/core/model/value.ts";
+import type { Commit, Instant, PlacementKey } from "../../src/core/model/value.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { recordStateIn } from "./record-state.ts";
-import { ledgerOf, on, web } from "./rollout-ledger.ts";
+import { ledgerOf, memberRecord, on, web } from "./rollout-ledger.ts";
 
 const clones = clonesWith({ "members.yaml": "# none yet\n" });
 let place: Clone;
@@ -75,18 +74,7 @@ describe("D 10: a placement in quarantine of which nothing else is on record", (
   );
 
   test("is explained for a cluster that there is, and not for another one", async () => {
-    const east: ClusterRecord = {
-      name: "east" as ClusterName,
-      uid: "u",
-      generation: 1,
-      specDigest: "a".repeat(64) as Digest,
-      kubeSystemUid: "k",
-      properties: noProperties,
-      collection: nothingCollected,
-      contactFailure: null,
-      conditions: [],
-    };
-    const ledger = { ...ledgerOf([], [], [east]), quarantines: new Map([quarantine("new")]) };
+    const ledger = { ...ledgerOf([], [], [memberRecord("east")]), quarantines: new Map([quarantine("new")]) };
     recordStateIn(place, ledger);
     place.git("fetch", "--quiet");
     expect(await flotilla("explain", "new", "--cluster", "east")).toEqual({

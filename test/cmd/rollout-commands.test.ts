@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { main } from "../../src/cmd/main.ts";
 import { settleConditions } from "../../src/core/model/condition.ts";
-import { type ClusterRecord, emptyLedger, type Ledger, nothingCollected } from "../../src/core/model/ledger.ts";
+import { emptyLedger, type Ledger } from "../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, Digest, PlacementKey, StrategyKey } from "../../src/core/model/value.ts";
 import { evictionVerdicts } from "../../src/core/status/eviction-conditions.ts";
 import { placementVerdicts } from "../../src/core/status/placement-conditions.ts";
@@ -12,7 +12,19 @@ import type { Clock } from "../../src/shell/reconcile/ports.ts";
 import { approvalOf, gateOf, requested } from "../gate.ts";
 import { type Clone, clonesWith } from "../shell/git/clone.ts";
 import { recordStateIn } from "./record-state.ts";
-import { approval, at, ledgerOf, on, planOf, progress, run, stage, succeeded, web } from "./rollout-ledger.ts";
+import {
+  approval,
+  at,
+  ledgerOf,
+  memberRecord,
+  on,
+  planOf,
+  progress,
+  run,
+  stage,
+  succeeded,
+  web,
+} from "./rollout-ledger.ts";
 
 const read = (path: string): string => readFileSync(join(place.path, path), "utf8");
 
@@ -637,18 +649,8 @@ describe("get and describe", () => {
   });
 
   test("show what became of evictions, and which members are cordoned", async () => {
-    const member = (name: string): ClusterRecord => ({
-      name: name as ClusterName,
-      uid: name,
-      generation: 1,
-      specDigest: "a".repeat(64) as Digest,
-      kubeSystemUid: name,
-      properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]),
-      collection: nothingCollected,
-      contactFailure: null,
-      conditions: [],
-    });
-    const recorded = ledgerOf([web([on("east", 3)])], [], [member("east"), member("west")]);
+    const known = { properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]) };
+    const recorded = ledgerOf([web([on("east", 3)])], [], [memberRecord("east", known), memberRecord("west", known)]);
     await flotilla("drain", "east", "--no-wait");
     recordState(
       { ...recorded, evictions: judged("refused", "2 of 3 are available") },

@@ -1,5 +1,12 @@
 import type { Binding } from "../../src/core/model/binding.ts";
-import { type ClusterRecord, emptyLedger, type Ledger, type PlacementRecord } from "../../src/core/model/ledger.ts";
+import {
+  type ClusterRecord,
+  emptyLedger,
+  type Ledger,
+  nothingCollected,
+  type PlacementRecord,
+} from "../../src/core/model/ledger.ts";
+import { noProperties } from "../../src/core/model/observation.ts";
 import type { PlannedStage, RunPlan, RunRecord, StageProgress } from "../../src/core/model/update-run.ts";
 import {
   type ClusterName,
@@ -23,6 +30,20 @@ export const at = (time: string): Instant => instantOf(`2026-11-21T${time}Z`) as
 /** `web`, External, with contents 1 to 3 on record. */
 export const web = (bindings: readonly Binding[], more: Parameters<typeof record>[1] = {}): PlacementRecord =>
   record(bindings, { type: "External", resourceSnapshots: [contents(1), contents(2), contents(3)], ...more });
+
+/** A member that was reached, and of which nothing else is known. */
+export const memberRecord = (name: string, more: Partial<ClusterRecord> = {}): ClusterRecord => ({
+  name: name as ClusterName,
+  uid: name,
+  generation: 1,
+  specDigest: "a".repeat(64) as Digest,
+  kubeSystemUid: name,
+  properties: noProperties,
+  collection: nothingCollected,
+  contactFailure: null,
+  conditions: [],
+  ...more,
+});
 
 /** A cluster that carries this version of `web`. */
 export const on = (cluster: string, index: number, more: Partial<Binding> = {}): Binding =>

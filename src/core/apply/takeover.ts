@@ -86,7 +86,8 @@ export function withOwnEntry(
   claimant: Pick<Claimant, "fleet" | "action" | "entry">,
 ): HandedOver | null {
   const { entry: own } = claimant;
-  if (given === null || own === null || found.kind !== "present" || !bearsMarkOf(found.live, claimant)) return given;
+  if (given === null || own === null || found.kind !== "present" || ownMark(found.live, claimant) === null)
+    return given;
   const uid = textOf(memberAt(found.live, "metadata", "uid"));
   const isOwn = own.uid === null ? isClaimed(found.live, claimant) : own.uid === uid;
   return isOwn ? { ...given, entry: own } : given;
@@ -143,14 +144,15 @@ function isLeftBehind(
 /** Our own, although the inventory has no uid for it: a claim that was carried out, and whose result was lost. */
 function isClaimed(live: Manifest, claimant: Pick<Claimant, "fleet" | "action" | "entry">): boolean {
   const { action, entry } = claimant;
-  const mark = readMark(live);
-  if (mark === null || !bearsMarkOf(live, claimant)) return false;
+  const mark = ownMark(live, claimant);
+  if (mark === null) return false;
   return mark.sequence === action.sequence || (entry !== null && isWriteOf(mark, entry, action.sequence));
 }
 
-function bearsMarkOf(live: Manifest, { fleet, action }: Pick<Claimant, "fleet" | "action">): boolean {
+/** The mark of the claimant's placement; null where there is none, or another one. */
+function ownMark(live: Manifest, { fleet, action }: Pick<Claimant, "fleet" | "action">): Mark | null {
   const mark = readMark(live);
-  return mark !== null && mark.fleet === fleet && mark.label === markOf(action.placement);
+  return mark !== null && mark.fleet === fleet && mark.label === markOf(action.placement) ? mark : null;
 }
 
 /**

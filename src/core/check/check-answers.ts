@@ -183,7 +183,7 @@ function* checkWithdrawnAnswers(
 ): Generator<PlanDefect<ApprovalDefectCode>> {
   const { answers: before, takenAway } = world.ledger;
   const taken = takenFrom(world);
-  yield* remembersTakenAway({ ledger }, world, open);
+  if (open.size > 0) yield* remembersTakenAway(ledger, world, taken);
   const standing = new Set(world.intent.approvals.map((it) => it.blob));
   const places = new Set(world.intent.approvals.map((it) => `${it.path} ${it.blob}`));
   const gone = new Set<string>();
@@ -204,21 +204,23 @@ function* checkWithdrawnAnswers(
   }
 }
 
-/** What went unread is remembered while anything is asked for, up to a number. */
+/**
+ * What was taken away unread is remembered while anything is asked for, up to a number; what was judged, its record tells
+ * of.
+ */
 function* remembersTakenAway(
-  { ledger }: Pick<Plan, "ledger">,
-  world: World,
-  open: ReadonlySet<Digest>,
+  ledger: Ledger,
+  { ledger: was, history }: World,
+  taken: ReadonlySet<string>,
 ): Generator<PlanDefect<ApprovalDefectCode>> {
-  const { ledger: was, history } = world;
-  if (was.trust === null || open.size === 0 || ledger.takenAway.size >= maxTakenAway) return;
-  const taken = takenFrom(world);
+  if (was.trust === null || ledger.takenAway.size >= maxTakenAway) return;
   const judged = new Set([...was.answers.values()].map((it) => it.file.blob));
   const all = history.news.flatMap((it) => history.commits.get(it)?.changes ?? []);
-  for (const { path, before } of all)
-    if (before !== null && path.startsWith("approvals/") && taken.has(before) && !judged.has(before))
-      if (!ledger.takenAway.has(before))
-        yield defect("AnswerForgotten", { kind: "approvalFile", path }, `forgets that ${path} was taken away`);
+  for (const { path, before } of all) {
+    const isUnread = before !== null && path.startsWith("approvals/") && taken.has(before) && !judged.has(before);
+    if (isUnread && !ledger.takenAway.has(before))
+      yield defect("AnswerForgotten", { kind: "approvalFile", path }, `forgets that ${path} was taken away`);
+  }
   for (const it of was.takenAway)
     if (!ledger.takenAway.has(it))
       yield defect("AnswerForgotten", { kind: "ledger" }, `forgets that approval ${it} was taken away`);

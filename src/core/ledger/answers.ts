@@ -57,7 +57,7 @@ const answer = object<AnswerRecord>({
   judgement,
 });
 
-/** `answers.yaml`: every approval file that was judged, and what became of it; and what was gone before it could be. */
+/** `answers.yaml`: every approval file that was judged, and what became of it; and what was taken away. */
 export const answersFile = object<{
   readonly answers: readonly AnswerRecord[];
   readonly takenAway: readonly BlobId[];

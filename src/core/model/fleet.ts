@@ -13,7 +13,7 @@ export interface FleetSpec {
   readonly guards: DeletionBounds;
   /** Name of the PriceList by which costs are computed; null: they are not. */
   readonly prices: string | null;
-  /** Names of properties that tell how members are reached, of which are to be recorded (`members/README.md#access`). */
+  /** Which of the properties that tell how members are reached are to be recorded (`members/README.md#access`). */
   readonly collect: readonly string[];
   /** Ignored for good once `trust/` exists or a trust anchor is given (`trust/README.md#what-counts`). */
   readonly unsignedApprovals: "allow" | "deny";

@@ -117,7 +117,7 @@ export interface FormerNames {
   readonly since: Sequence;
 }
 
-/** How many approvals that were taken away unread are remembered, each by its id. */
+/** How much that was taken away under `approvals/` is remembered. */
 export const maxTakenAway = 1000;
 
 /** The most clusters of which former names are kept; those that left first go first. */
