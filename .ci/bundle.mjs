@@ -17,7 +17,7 @@ const validatorsAheadOfTime = {
   name: "validators-ahead-of-time",
   setup({ onLoad }) {
     onLoad({ filter: /src\/core\/intent\/kinds\/validators\.ts$/ }, async ({ path }) => {
-      const { schemas, ajvOptions } = await bundled(`${dirname(path)}/schemas.ts`);
+      const { schemas, ajvOptions } = await bundled(`${dirname(path)}/known-kinds.ts`);
       const ajv = new Ajv({ ...ajvOptions, code: { source: true, esm: true } });
       const kinds = Object.keys(schemas);
       for (const kind of kinds) ajv.addSchema(schemas[kind], kind);

@@ -1,7 +1,7 @@
 import type { MemberCluster } from "../src/core/model/fleet.ts";
 import { digestOf, type JsonObject } from "../src/core/model/json.ts";
 import { idOf, type ObjectKey, objectKey, objectText, type SourcedManifest } from "../src/core/model/manifest.ts";
-import { memberNameLabel } from "../src/core/model/names.ts";
+import { memberNameLabel, placementGroup } from "../src/core/model/names.ts";
 import type { Override, PatchOperation } from "../src/core/model/override.ts";
 import {
   type ApplyStrategy,
@@ -48,6 +48,23 @@ export function objectOf(kind: string, path: string, value: string): SourcedMani
   if (id === null) throw new Error(`${kind} ${path} has no identity`);
   const source = { path: `resources/${objectText(id).replaceAll(/[ /]/g, "-")}.yaml`, document: 0, line: 1, column: 1 };
   return { id, manifest, digest: digestOf(manifest), source };
+}
+
+/** `e`, or `web/e` of a namespace: an envelope around these objects, and perhaps why it may not be unwrapped. */
+export function envelopeOf(
+  path: string,
+  wrapped: readonly SourcedManifest[],
+  defect: string | null = null,
+): SourcedManifest {
+  const [name = "", namespace = null] = path.split("/").reverse();
+  const kind = namespace === null ? "ClusterResourceEnvelope" : "ResourceEnvelope";
+  const id = { group: placementGroup, version: "v1beta1", kind, namespace, name };
+  const data = Object.fromEntries(wrapped.map((it, at) => [`k${at}`, it.manifest]));
+  const metadata = { name, ...(namespace === null ? {} : { namespace }) };
+  const manifest = { apiVersion: `${placementGroup}/v1beta1`, kind, metadata, data };
+  const objects = wrapped.map(({ id: own, manifest: content, digest }) => ({ id: own, manifest: content, digest }));
+  const source = { path: `resources/${kind}-${name}.yaml`, document: 0, line: 1, column: 1 };
+  return { id, manifest, digest: digestOf(manifest), source, wraps: { objects, defect } };
 }
 
 /** `env=prod region=eu` */

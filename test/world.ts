@@ -147,7 +147,7 @@ export class World {
     const parents = this.commits === 0 ? [] : [this.commitId()];
     this.commits += 1;
     this.cached = null;
-    for (const { digest, manifest } of this.objects.values()) this.texts.set(digest, manifest);
+    for (const { digest, manifest } of placedBy(this.objects)) this.texts.set(digest, manifest);
     const before = this.tree;
     this.tree = this.files();
     const commit = this.commitId();
@@ -292,7 +292,7 @@ export class World {
 
   /** Manifests of earlier commits that targets name, as the shell would fetch them: no others. */
   private archive({ objects, runs: asked }: Intent, { placements, runs }: Ledger): ReadonlyMap<Digest, Manifest> {
-    const current = new Set([...objects.values()].map((it) => it.digest));
+    const current = new Set(placedBy(objects).map((it) => it.digest));
     const archive = new Map<Digest, Manifest>();
     for (const { bindings, resourceSnapshots } of placements.values()) {
       const named = new Set([
@@ -370,6 +370,10 @@ export class World {
     return data?.value ?? null;
   }
 }
+
+/** Every object, those that stand in envelopes as well. */
+const placedBy = (objects: Intent["objects"]): readonly Pick<SourcedManifest, "digest" | "manifest">[] =>
+  [...objects.values()].flatMap((it) => [it, ...(it.wraps?.objects ?? [])]);
 
 /** What a document says is never changed in place. */
 function textOfDocument({ key, said }: PastDocument): string {

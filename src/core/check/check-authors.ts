@@ -105,6 +105,8 @@ function* gatesOf(run: RunRecord, ledger: Ledger, old: Ledger): Generator<Asked>
       };
 }
 
+const ownGroup = "placement.kubernetes-fleet.io";
+
 /**
  * Commits, since the version that a cluster carries, that changed an object of either version or removed the placement.
  */
@@ -115,9 +117,11 @@ function changersOf({ record, bindings, version, until }: Asked, trust: TrustRec
     const carried = record.resourceSnapshots.find((it) => it.index === index);
     const base = carried?.commit ?? trust.first;
     if (!history.beyond.has(base)) continue;
-    const both = [...(carried?.resources ?? []), ...(version?.resources ?? [])].map((it) => inventoryKey(it.id));
+    const both = [...(carried?.resources ?? []), ...(version?.resources ?? [])].map(({ id, envelope }) =>
+      inventoryKey(envelope === undefined ? id : { ...envelope, group: ownGroup, kind: envelope.type }),
+    );
     const kind = record.scope === "Cluster" ? "ClusterResourcePlacement" : "ResourcePlacement";
-    const own = { group: "placement.kubernetes-fleet.io", kind, namespace: record.namespace, name: record.name };
+    const own = { group: ownGroup, kind, namespace: record.namespace, name: record.name };
     const keys = new Set(version === null ? [inventoryKey(own)] : both);
     const settled = leadingTo(base, history);
     for (const id of leadingTo(until ?? history.head, history)) {

@@ -11,6 +11,7 @@ import { checkConfirmations } from "./check-confirmations.ts";
 import { defect, inventoryKey, placementActionsIn, sameKey, sameObject } from "./check-defect.ts";
 import { checkDeletions } from "./check-deletions.ts";
 import { availabilityOf, checkEvictions, evictedFrom, isAvailabilityUnknown, isDisturbed } from "./check-disruption.ts";
+import { checkEnvelopes } from "./check-envelopes.ts";
 import { checkFates } from "./check-fates.ts";
 import { carriedByOthers, checkHandOvers, checkHolders, isKeptForOthers } from "./check-hand-over.ts";
 import { checkFormerNames } from "./check-names.ts";
@@ -36,6 +37,7 @@ export function check(plan: Plan, world: World): readonly PlanDefect[] {
     ...checkClusters(plan, world),
     ...checkSchedules(plan, world),
     ...appliesWhatTheLedgerSays(plan),
+    ...checkEnvelopes(plan, world),
     ...deletesOnlyWhatIsOurs(plan, world),
     ...checkDeletions(plan, world),
     ...checkFates(plan, world),

@@ -1,13 +1,25 @@
 import type { Intent, Problem } from "../model/intent.ts";
 import { isObject, type Json, member, memberAt, textsOf } from "../model/json.ts";
-import { kindKey, objectKey, objectText } from "../model/manifest.ts";
+import {
+  type EnvelopeRef,
+  envelopeRef,
+  isEnvelope,
+  kindKey,
+  misplacedIn,
+  type ObjectId,
+  type ObjectKey,
+  objectKey,
+  objectText,
+  type WrappedObject,
+} from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { Override } from "../model/override.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { type ClusterName, compareText, type Labels, selects } from "../model/value.ts";
 import { locateProblem } from "../yaml/locate.ts";
 import { didYouMean } from "../yaml/nearest.ts";
-import { type FieldProblem, type FieldProblems, note, warning } from "../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, note, warning } from "../yaml/problems.ts";
+import type { ContentOf } from "./kinds/kind.ts";
 import { placementAdvice } from "./placement-advice.ts";
 import type { DocumentVersion, DocumentVersions } from "./resolve.ts";
 import { budgetAdvice, evictionAdvice, runAdvice, strategyAdvice } from "./rollout-advice.ts";
@@ -32,7 +44,7 @@ export function adviceOn(context: AdviceContext, versions: DocumentVersions): re
   return problems;
 }
 
-function problemsWith({ content }: DocumentVersion, context: AdviceContext): FieldProblems {
+function problemsWith({ id, content }: DocumentVersion, context: AdviceContext): FieldProblems {
   switch (content.kind) {
     case "fleet":
       return [...contextProblems(context), ...priceListProblems(context)];
@@ -52,6 +64,8 @@ function problemsWith({ content }: DocumentVersion, context: AdviceContext): Fie
       return evictionAdvice(content.eviction, context);
     case "budget":
       return budgetAdvice(content.budget, context);
+    case "envelope":
+      return scopeProblems(content, envelopeRef(id), context);
     case "cluster":
     case "prices":
     case "manifest":
@@ -60,6 +74,21 @@ function problemsWith({ content }: DocumentVersion, context: AdviceContext): Fie
     case "later":
       return [];
   }
+}
+
+/** What an envelope wraps and may not, by the scopes of this commit (`render/README.md#envelopes`). */
+function scopeProblems(
+  { manifest, wraps }: ContentOf<"envelope">,
+  { type }: EnvelopeRef,
+  { scopes }: AdviceContext,
+): FieldProblems {
+  const entries = Object.entries(member(manifest, "data") ?? {});
+  return wraps.objects.flatMap((it) => {
+    const why = misplacedIn(type, it.id, scopes);
+    const at = ["data", entries.find(([, value]) => value === it.manifest)?.[0] ?? "", "kind"];
+    const fix = scopes.has(kindKey(it.id)) ? "use the other kind of envelope" : "add its CustomResourceDefinition";
+    return why === null ? [] : [error("FLT1416", at, why, fix)];
+  });
 }
 
 function contextProblems({ fleet, clusters }: AdviceContext): FieldProblems {
@@ -125,16 +154,30 @@ function reachedBy(
   context: AdviceContext,
 ): readonly Placement[] {
   const reached = new Set<Placement>();
-  for (const selector of spec.selectors) {
-    const id = { ...selector, namespace };
-    const manifest = context.objects.get(objectKey(id))?.manifest;
-    const labels = manifest === undefined ? null : textsOf(memberAt(manifest, "metadata", "labels"));
-    for (const { placement, selectors } of selectorsOf(context.placements).get(kindKey(id)) ?? [])
-      if (spec.placement === null || placement.key === spec.placement)
-        if (selectors.some((it) => picks(it, id.name, labels))) reached.add(placement);
-  }
+  for (const selector of spec.selectors)
+    for (const id of placedAs({ ...selector, namespace }, context)) {
+      const manifest = context.objects.get(objectKey(id))?.manifest;
+      const labels = manifest === undefined ? null : textsOf(memberAt(manifest, "metadata", "labels"));
+      for (const { placement, selectors } of selectorsOf(context.placements).get(kindKey(id)) ?? [])
+        if (spec.placement === null || placement.key === spec.placement)
+          if (selectors.some((it) => picks(it, id.name, labels))) reached.add(placement);
+    }
   return [...reached].sort((a, b) => compareText(a.key, b.key));
 }
+
+/** An object, and the envelopes that it is in: by any of these a placement selects it. Never an envelope itself. */
+const placedAs = (id: ObjectId, { objects }: AdviceContext): readonly ObjectId[] =>
+  isEnvelope(id) ? [] : [id, ...(envelopesBy(objects).get(objectKey(id)) ?? [])];
+
+const envelopesBy = remembered((objects: AdviceContext["objects"]): ReadonlyMap<ObjectKey, readonly ObjectId[]> => {
+  const found = new Map<ObjectKey, ObjectId[]>();
+  for (const { id, wraps } of objects.values())
+    for (const it of wraps?.objects ?? []) {
+      const key = objectKey(it.id);
+      found.set(key, [...(found.get(key) ?? []), id]);
+    }
+  return found;
+});
 
 /** What placements select, by kind. */
 const selectorsOf = remembered((placements: AdviceContext["placements"]) => {
@@ -168,9 +211,10 @@ function ruleProblems({ spec }: Pick<Override, "spec">, { clusters }: AdviceCont
 
 /** One note about all Secrets in plain text, which whoever can read a branch can read; null without any. */
 export function secretsNote({ objects }: Pick<Intent, "objects">): Problem | null {
-  const secrets = [...objects.values()].filter(
-    ({ id, manifest }) =>
-      id.group === "" && id.kind === "Secret" && ["data", "stringData"].some((it) => hasAny(member(manifest, it))),
+  const isPlain = ({ id, manifest }: WrappedObject): boolean =>
+    id.group === "" && id.kind === "Secret" && ["data", "stringData"].some((it) => hasAny(member(manifest, it)));
+  const secrets = [...objects.values()].flatMap((it) =>
+    [it, ...(it.wraps?.objects ?? [])].filter(isPlain).map(() => it),
   );
   const [first] = secrets.sort((a, b) => compareText(a.source.path, b.source.path) || a.source.line - b.source.line);
   if (first === undefined) return null;

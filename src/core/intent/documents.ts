@@ -128,12 +128,7 @@ function decodeValue(origin: ParsedValue, value: Json): DecodedDocument {
       if (isBroken) return { kind: "object", id: identity.id, content: null, ...locateDocument(origin, []) };
       if (sops !== null) return { kind: "object", id: identity.id, content: null, ...locateDocument(origin, [sops]) };
       const { id, content, problems } = readContent(identity.id, value);
-      return {
-        kind: "object",
-        id,
-        content: problems.some(isError) ? null : content,
-        ...locateDocument(origin, problems),
-      };
+      return { kind: "object", id, content, ...locateDocument(origin, problems) };
     }
   }
 }
@@ -202,6 +197,7 @@ export function pastDocuments({ documents }: DecodedFile): readonly PastDocument
 function saidBy(content: DocumentContent, id: ObjectId & { readonly version: string }): PastContent | null {
   switch (content.kind) {
     case "manifest":
+    case "envelope":
       return { kind: "manifest", id, manifest: content.manifest, digest: content.digest };
     case "cluster":
     case "placement":

@@ -1,6 +1,6 @@
 import { defaultFleet, type FleetSpec } from "../model/fleet.ts";
 import type { Problem } from "../model/intent.ts";
-import { kindKey, type Manifest, type ObjectKey, type ScopeTable } from "../model/manifest.ts";
+import { isEnvelope, kindKey, type Manifest, type ObjectKey, type ScopeTable } from "../model/manifest.ts";
 import { flotillaGroup } from "../model/names.ts";
 import type { Commit } from "../model/value.ts";
 import { error, type FieldProblem } from "../yaml/problems.ts";
@@ -150,14 +150,19 @@ const nameOf = ({ id }: Pick<DocumentRef, "id">): string => `${id.namespace ?? "
 
 function scopesInForce(refs: readonly DocumentRef[], context: ResolveContext): ScopeTable {
   const before = new Map<ObjectKey, DocumentVersion>();
-  for (const [key, it] of context.before) if (isDefinition(it.id)) before.set(key, it);
-  const definitions = refs.filter((it) => isDefinition(it.id));
+  for (const [key, it] of context.before) if (mayDefine(it.id)) before.set(key, it);
+  const definitions = refs.filter((it) => mayDefine(it.id));
   const { versions } = resolveDocuments(definitions, { ...context, before });
   return scopesOf([...versions.values()].flatMap(manifestsIn));
 }
 
-const manifestsIn = ({ content }: DocumentVersion): readonly Manifest[] =>
-  content.kind === "manifest" ? [content.manifest] : [];
+const mayDefine = (id: DocumentRef["id"]): boolean => isDefinition(id) || isEnvelope(id);
+
+function manifestsIn({ content }: DocumentVersion): readonly Manifest[] {
+  if (content.kind === "manifest") return [content.manifest];
+  if (content.kind !== "envelope") return [];
+  return content.wraps.objects.filter((it) => isDefinition(it.id)).map((it) => it.manifest);
+}
 
 interface ScopedRef {
   /** Null when the namespace is missing, and with it the identity. */

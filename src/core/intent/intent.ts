@@ -105,12 +105,13 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
   };
 }
 
-/** The object that a document of a file defines, as {@link Intent.objects} would have it; null when it defines none. */
-export function manifestAt(file: DecodedFile, document: number): { manifest: Manifest; digest: Digest } | null {
+/** The object with that digest that a document of a file defines or wraps; null when there is none. */
+export function manifestAt(file: DecodedFile, document: number, digest: Digest): Manifest | null {
   const found = file.documents[document];
-  if (found?.kind !== "object" || found.content?.kind !== "manifest") return null;
-  const { manifest, digest } = found.content;
-  return { manifest, digest };
+  const content = found?.kind === "object" ? found.content : null;
+  if (content?.kind === "manifest") return content.digest === digest ? content.manifest : null;
+  if (content?.kind !== "envelope") return null;
+  return content.wraps.objects.find((it) => it.digest === digest)?.manifest ?? null;
 }
 
 const noVersions: DocumentVersions = new Map();
@@ -202,9 +203,12 @@ const pricesIn = rememberedBySource(({ content, source }): readonly [string, Pri
   content.kind === "prices" ? [content.prices.name, { ...content.prices, source }] : null,
 );
 
-const objectIn = rememberedBySource(({ key, id, content, source }): readonly [ObjectKey, SourcedManifest] | null =>
-  content.kind === "manifest" ? [key, { id, manifest: content.manifest, digest: content.digest, source }] : null,
-);
+const objectIn = rememberedBySource(({ key, id, content, source }): readonly [ObjectKey, SourcedManifest] | null => {
+  if (content.kind === "manifest") return [key, { id, manifest: content.manifest, digest: content.digest, source }];
+  if (content.kind !== "envelope") return null;
+  const { manifest, digest, wraps } = content;
+  return [key, { id, manifest, digest, source, wraps }];
+});
 
 function holdsIn(versions: DocumentVersions): readonly Hold[] {
   const holds: Hold[] = [];

@@ -6,12 +6,13 @@ import type {
   SchedulingVerdict,
   SnapshotResource,
 } from "../model/ledger.ts";
+import type { EnvelopeRef } from "../model/manifest.ts";
 import type { BlobId, Digest, Instant, PlacementKey } from "../model/value.ts";
 import { emitDocuments, emitYaml } from "../yaml/canonical.ts";
 import { clusterDecision, resourceIdentifier } from "./api-types.ts";
-import { converted, group, groupIf, listOf, object, reportProblem } from "./codec/codec.ts";
+import { converted, group, groupIf, listOf, nullable, object, optional, reportProblem } from "./codec/codec.ts";
 import { conditions } from "./codec/conditions.ts";
-import { base64Of, blobHash, commitHash, digest, integer, integerText, string } from "./codec/scalars.ts";
+import { base64Of, blobHash, choice, commitHash, digest, integer, integerText, string } from "./codec/scalars.ts";
 import { documentOf, fleetKey, inAnnotations, inLabels, inSpec, inStatus } from "./document.ts";
 import { snapshotFilesFolder } from "./layout.ts";
 import { placementPolicy } from "./placements.ts";
@@ -70,8 +71,15 @@ function policySnapshotJson(
   });
 }
 
+const envelope = object<EnvelopeRef>({
+  type: choice("ClusterResourceEnvelope", "ResourceEnvelope"),
+  namespace: nullable(string),
+  name: string,
+});
+
 const snapshotResource = object<SnapshotResource>({
   id: resourceIdentifier,
+  envelope: optional(envelope),
   path: string,
   document: integer,
   blob: blobHash,

@@ -2,7 +2,7 @@ import type { Binding, ClusterDecision } from "./binding.ts";
 import type { Condition } from "./condition.ts";
 import type { CascadedDeletion, DeletionLedger, ObjectFate } from "./deletion.ts";
 import type { Hold } from "./intent.ts";
-import type { Scope, VersionedId } from "./manifest.ts";
+import type { EnvelopeRef, Scope, VersionedId } from "./manifest.ts";
 import type { ContactCode, MemberProperties } from "./observation.ts";
 import type { OverrideSnapshot } from "./override.ts";
 import type { EvictionRecord, PlacementPolicy, PlacementSpec } from "./placement.ts";
@@ -219,6 +219,8 @@ export interface ResourceSnapshot {
 /** One selected object: which, and where its text stands. The blob stays reachable from the state branch. */
 export interface SnapshotResource {
   readonly id: VersionedId;
+  /** The envelope that it was in, whose text stands there. */
+  readonly envelope?: EnvelopeRef;
   readonly digest: Digest;
   readonly path: string;
   readonly document: number;

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "./json.ts";
+import { placementGroup } from "./names.ts";
 import type { Digest } from "./value.ts";
 
 /** A Kubernetes object as data, at least with apiVersion, kind and metadata.name. */
@@ -76,6 +77,33 @@ export interface SourcedManifest {
   readonly manifest: Manifest;
   readonly digest: Digest;
   readonly source: SourcePosition;
+  /** Of an envelope: what it wraps. */
+  readonly wraps?: Wrapping;
+  /** Of what was selected: the envelope that it was in. `source` is that of the envelope. */
+  readonly envelope?: EnvelopeRef;
+}
+
+/** The envelope that an object was wrapped in, as KubeFleet's status names it. */
+export interface EnvelopeRef {
+  readonly type: "ClusterResourceEnvelope" | "ResourceEnvelope";
+  readonly namespace: string | null;
+  readonly name: string;
+}
+
+/** An object inside of an envelope. */
+export interface WrappedObject {
+  readonly id: VersionedId;
+  /** Without fields that members set, but with the ports and addresses of a Service (`render/README.md#envelopes`). */
+  readonly manifest: Manifest;
+  readonly digest: Digest;
+}
+
+/** What an envelope wraps. */
+export interface Wrapping {
+  /** In the order of its keys: those that can be read. */
+  readonly objects: readonly WrappedObject[];
+  /** Why none of it may be placed, in words; null when all of it can be read and belongs there. */
+  readonly defect: string | null;
 }
 
 /** Whether objects of a kind live in a namespace. */
@@ -140,3 +168,61 @@ export const builtInScopes: ScopeTable = new Map<string, Scope>([
 /** An object's scope by the table, else by its own namespace, else null (`render/README.md#scope`, `#c-31`). */
 export const scopeOf = (id: ObjectId, scopes: Pick<ScopeTable, "get">): Scope | null =>
   scopes.get(kindKey(id)) ?? (id.namespace === null ? null : "Namespaced");
+
+/** KubeFleet's two kinds of envelopes (`render/README.md#envelopes`). */
+export const isEnvelope = ({ group, kind }: Pick<ObjectId, "group" | "kind">): boolean =>
+  group === placementGroup && (kind === "ClusterResourceEnvelope" || kind === "ResourceEnvelope");
+
+/** How an envelope is named where objects of it are. */
+export const envelopeRef = ({ kind, namespace, name }: ObjectId): EnvelopeRef => ({
+  type: kind === "ResourceEnvelope" ? kind : "ClusterResourceEnvelope",
+  namespace,
+  name,
+});
+
+/** The inverse of {@link envelopeRef}. There is one version of both kinds. */
+const envelopeId = ({ type, namespace, name }: EnvelopeRef): VersionedId => ({
+  group: placementGroup,
+  version: "v1beta1",
+  kind: type,
+  namespace,
+  name,
+});
+
+/** The object, or the envelope that it was wrapped in: whose document says what it is. */
+export const documentIdOf = ({ id, envelope }: Placed): VersionedId =>
+  envelope === undefined ? id : envelopeId(envelope);
+
+/** The key of {@link documentIdOf}. */
+export const documentKeyOf = (it: Placed): ObjectKey => objectKey(documentIdOf(it));
+
+interface Placed {
+  readonly id: VersionedId;
+  readonly envelope?: EnvelopeRef;
+}
+
+/** `ConfigMap app/settings`, `ConfigMap app/settings in ResourceEnvelope app/e`. */
+export const placedText = ({ id, envelope }: Placed): string =>
+  envelope === undefined ? objectText(id) : `${objectText(id)} in ${envelopeText(envelope)}`;
+
+/** `ResourceEnvelope app/e`. */
+export const envelopeText = ({ type, namespace, name }: EnvelopeRef): string =>
+  `${type} ${namespace === null ? "" : `${namespace}/`}${name}`;
+
+/** The ids of all that an envelope's document wraps, whether or not it may; none of what has no identity. */
+export function wrappedIds(envelope: Manifest): readonly VersionedId[] {
+  const { data } = envelope;
+  return isObject(data ?? null) ? Object.values(data as Manifest).flatMap((it) => idOf(it ?? null) ?? []) : [];
+}
+
+/** Why an object may not be in this type of envelope by the scope of its kind, in words; null when it may. */
+export function misplacedIn(type: EnvelopeRef["type"], id: ObjectId, scopes: Pick<ScopeTable, "get">): string | null {
+  const scope = scopes.get(kindKey(id));
+  const shown = id.group === "" ? id.kind : `${id.kind} of group ${id.group}`;
+  if (scope === undefined) return `${shown} is not known`;
+  if (scope === "Namespaced" && type === "ClusterResourceEnvelope")
+    return `${shown} is namespaced, and a ClusterResourceEnvelope wraps cluster-scoped objects`;
+  if (scope === "Cluster" && type === "ResourceEnvelope")
+    return `${shown} is cluster-scoped, and a ResourceEnvelope wraps objects of its namespace`;
+  return null;
+}

@@ -68,6 +68,9 @@ export type LedgerDefectCode =
   | "RemovalSequenceWrong"
   | "DecisionNotDeclared"
   | "BindingForgotten"
+  | "EnvelopeIncomplete"
+  | "EnvelopePlaced"
+  | "ObjectSelectedTwice"
   | "QuarantineUnfounded"
   | "QuarantineBroken";
 

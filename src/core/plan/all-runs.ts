@@ -45,7 +45,7 @@ export function allRuns(results: ReadonlyMap<PlacementKey, PlacementResult>, con
 }
 
 /** A placement that is not External rolls out nothing by runs, whatever it selects. */
-const notExternal = { kind: "refused", message: "the placement is not External" } as const;
+const notExternal = { kind: "refused", because: "selector", message: "the placement is not External" } as const;
 
 const placementsWithRuns = remembered(
   (runs: Intent["runs"] | Ledger["runs"]): ReadonlySet<PlacementKey> =>

@@ -1,7 +1,7 @@
 import type { Intent } from "../model/intent.ts";
 import { isObject } from "../model/json.ts";
 import type { Ledger, PlacementRecord, ResourceSnapshot } from "../model/ledger.ts";
-import { kindKey, type ObjectId, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
+import { documentKeyOf, kindKey, type ObjectId, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
 import type { Placement } from "../model/placement.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import { overridesOf, overridesOn } from "../render/applicable-overrides.ts";
@@ -177,7 +177,7 @@ function nextVersions(placement: Placement, record: PlacementRecord, context: Pl
   const { intent } = context.world;
   const selection = selectResources(placement, intent);
   const latest = record.resourceSnapshots.at(-1);
-  const isUnread = latest?.resources.some((it) => intent.unusable.has(objectKey(it.id))) === true;
+  const isUnread = latest?.resources.some((it) => intent.unusable.has(documentKeyOf(it))) === true;
   const snapshots = upcoming(record, selection.kind === "refused" || isUnread, context);
   const isUpcoming = (key: ObjectKey): boolean => snapshots.some((it) => keysOf(it).has(key));
   if (selection.kind === "refused") return (_, key) => isUpcoming(key);

@@ -1,7 +1,7 @@
 import type { MemberCluster } from "../model/fleet.ts";
 import type { Intent } from "../model/intent.ts";
 import { sameJson } from "../model/json.ts";
-import { objectText, type ScopeTable, type SourcedManifest, type VersionedId } from "../model/manifest.ts";
+import { placedText, type ScopeTable, type SourcedManifest } from "../model/manifest.ts";
 import type { Override, OverrideSnapshot } from "../model/override.ts";
 import { mayPick } from "../model/placement.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
@@ -190,19 +190,19 @@ function tryChain({ overrides, objects }: Chain, { placement, members, trials }:
 }
 
 function tryObject(
-  { id, manifest }: SourcedManifest,
+  object: SourcedManifest,
   acting: readonly Acting[],
   { placement, group }: { readonly placement: PlacementKey; readonly group: Alike },
 ): void {
   const [{ name: cluster, labels }] = group;
-  let here = manifest;
+  let here = object.manifest;
   for (const act of acting) {
     const { override, trial } = act;
     trial.tries += 1;
     if (trial.tries > maxTries) return;
-    const tried = overrideManifest(id, here, [override], { cluster, labels });
+    const tried = overrideManifest(object, here, [override], { cluster, labels });
     if (tried.kind === "failed") {
-      noteFailure(trial, tried, { id, placement, group });
+      noteFailure(trial, tried, { object, placement, group });
       return;
     }
     act.isOfUse ||= tried.kind === "deleted" || !sameJson(tried.manifest, here);
@@ -211,10 +211,16 @@ function tryObject(
   }
 }
 
+interface Place {
+  readonly object: SourcedManifest;
+  readonly placement: PlacementKey;
+  readonly group: Alike;
+}
+
 function noteFailure(
   { failures }: Trial,
   { rule, operation, reason }: Pick<FailingOverride, "rule" | "operation" | "reason">,
-  { id, placement, group }: { readonly id: VersionedId; readonly placement: PlacementKey; readonly group: Alike },
+  { object, placement, group }: Place,
 ): void {
   const key = JSON.stringify([rule, operation, reason]);
   const known: Failure = failures.get(key) ?? {
@@ -224,7 +230,7 @@ function noteFailure(
   failures.set(key, known);
   known.groups.add(group);
   known.placements.add(placement);
-  known.objects.add(objectText(id));
+  known.objects.add(placedText(object));
 }
 
 const clustersOf = ({ groups }: Failure): readonly ClusterName[] => [

@@ -1,9 +1,10 @@
 import { type Json, memberAt, member as memberOf, sameJson } from "../model/json.ts";
-import { type Manifest, objectText, type VersionedId } from "../model/manifest.ts";
+import { type Manifest, placedText } from "../model/manifest.ts";
 import type { OverrideSnapshot, PatchOperation } from "../model/override.ts";
 import { matchesRule } from "./applicable-overrides.ts";
 import { applyOperations } from "./json-patch.ts";
 import { overrideSnapshotKey } from "./override-snapshot.ts";
+import type { RenderSource } from "./resource-snapshot.ts";
 import { substitute, type VariableValues } from "./variables.ts";
 
 /** One manifest after its overrides on one cluster. */
@@ -11,6 +12,8 @@ type Overridden =
   | { readonly kind: "manifest"; readonly manifest: Manifest }
   | { readonly kind: "deleted" }
   | OverrideFailure;
+
+type OverriddenSource = Pick<RenderSource, "id" | "envelope">;
 
 interface OverrideFailure extends FailedPatch {
   readonly override: OverrideSnapshot;
@@ -36,7 +39,7 @@ interface FailedPatch {
  * names the override, the target, the operation and the reason (`#c-23`).
  */
 export function overrideManifest(
-  id: VersionedId,
+  source: OverriddenSource,
   manifest: Manifest,
   overrides: readonly OverrideSnapshot[],
   member: VariableValues,
@@ -47,7 +50,7 @@ export function overrideManifest(
       if (!matchesRule(clusters, member.labels)) continue;
       if (action.kind === "Delete") return { kind: "deleted" };
       const patched = withIdentity(patch(here, action.operations, member), manifest);
-      if (patched.kind === "failed") return failed(id, override, at, patched);
+      if (patched.kind === "failed") return failed(source, override, at, patched);
       here = patched.manifest;
     }
   return { kind: "manifest", manifest: here };
@@ -83,9 +86,14 @@ const identityOf = (manifest: Manifest): Json => [
 // Paths can be long; messages are bounded.
 const messageLimit = 1024;
 
-function failed(id: VersionedId, override: OverrideSnapshot, rule: number, patched: FailedPatch): OverrideFailure {
+function failed(
+  source: OverriddenSource,
+  override: OverrideSnapshot,
+  rule: number,
+  patched: FailedPatch,
+): OverrideFailure {
   const place = `override ${overrideSnapshotKey(override)}, rule ${rule + 1}${operationText(override, rule, patched)}`;
-  const message = `${objectText(id)} cannot be overridden: ${place}: ${patched.reason}`.slice(0, messageLimit);
+  const message = `${placedText(source)} cannot be overridden: ${place}: ${patched.reason}`.slice(0, messageLimit);
   return { ...patched, override, rule, message };
 }
 

@@ -18,6 +18,8 @@ import { isDeniedKind, isMadeByCluster } from "./placeable.ts";
 /** Why nothing at all may be placed. */
 export interface SelectionRefused {
   readonly kind: "refused";
+  /** What a selector asks for, or what an envelope holds. */
+  readonly because: "selector" | "contents";
   readonly message: string;
 }
 
@@ -183,7 +185,10 @@ const picked = (objects: readonly SourcedManifest[], warnings: readonly string[]
   warnings,
 });
 
-export const selectionRefused = (message: string): SelectionRefused => ({ kind: "refused", message });
+export const selectionRefused = (
+  message: string,
+  because: SelectionRefused["because"] = "selector",
+): SelectionRefused => ({ kind: "refused", because, message });
 
 /** A selector names a namespace that is never placed (`render/README.md#a-13`, `plan/README.md#d-5`). */
 export const reservedNamespaceRefused = (name: string): SelectionRefused =>

@@ -1,5 +1,5 @@
 import { member, memberAt } from "../model/json.ts";
-import { kindKey, type ObjectId, objectKey, objectText, type SourcedManifest } from "../model/manifest.ts";
+import { isEnvelope, kindKey, type ObjectId, objectKey, placedText, type SourcedManifest } from "../model/manifest.ts";
 import { clusterGroup, flotillaGroup, kubeFleetPrefix, placementGroup } from "../model/names.ts";
 import type { ObjectIndex } from "./object-index.ts";
 
@@ -14,10 +14,6 @@ const deniedKinds = new Set([
     (it) => `networking.fleet.azure.com/${it}`,
   ),
 ]);
-
-const envelopes = new Set(["ClusterResourceEnvelope", "ResourceEnvelope"]);
-
-const isEnvelope = ({ group, kind }: ObjectKind): boolean => group === placementGroup && envelopes.has(kind);
 
 type ObjectKind = Pick<ObjectId, "group" | "kind">;
 
@@ -53,15 +49,14 @@ export function isMadeByCluster(object: SourcedManifest, index: ObjectIndex): bo
 
 const configMapEnvelope = `${kubeFleetPrefix}/envelope-configmap`;
 
-/** Why a selected object makes its placement invalid, such as an envelope (`render/README.md#a-9`); null if not. */
-export function unplaceable({ id, manifest }: SourcedManifest): string | null {
-  if (isEnvelope(id))
-    return `${objectText(id)} is an envelope, which is not read yet; commit what it wraps as documents`;
+/** Why a selected object makes its placement invalid, such as an old envelope (`render/README.md#a-9`); null if not. */
+export function unplaceable(object: SourcedManifest): string | null {
+  const { id, manifest } = object;
   const marked =
     kindKey(id) === "/ConfigMap" && memberAt(manifest, "metadata", "annotations", configMapEnvelope) !== null;
   if (!marked) return null;
   return (
-    `${objectText(id)} carries ${configMapEnvelope}, which is no longer read ` +
+    `${placedText(object)} carries ${configMapEnvelope}, which is no longer read ` +
     "(ClusterResourceEnvelope and ResourceEnvelope replaced it); commit what it wraps as documents"
   );
 }

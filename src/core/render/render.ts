@@ -77,7 +77,7 @@ function overriddenRendering(
   for (const [at, source] of resources.entries()) {
     const keys = overrideKeysOf(source.id, scopes);
     const mine = reached.filter((it) => keys.some((key) => it.keys.has(key))).map((it) => it.override);
-    const result = overrideManifest(source.id, source.manifest, mine, { cluster, labels });
+    const result = overrideManifest(source, source.manifest, mine, { cluster, labels });
     if (result.kind === "failed") return { kind: "failed", code: "OverriddenFailed", message: result.message };
     if (result.kind === "deleted") continue;
     const untouched = result.manifest === source.manifest ? plain.manifests[at] : undefined;

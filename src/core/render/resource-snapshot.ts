@@ -1,6 +1,14 @@
 import { digestOf } from "../model/json.ts";
 import type { PlacementRecord, ResourceSnapshot, SnapshotResource } from "../model/ledger.ts";
-import { type Manifest, type ObjectKey, objectKey, type SourcedManifest, type VersionedId } from "../model/manifest.ts";
+import {
+  type EnvelopeRef,
+  envelopeText,
+  type Manifest,
+  type ObjectKey,
+  objectKey,
+  type SourcedManifest,
+  type VersionedId,
+} from "../model/manifest.ts";
 import { remembered } from "../model/memo.ts";
 import type { BlobId, Commit, Digest } from "../model/value.ts";
 
@@ -40,13 +48,11 @@ export function nextResourceSnapshots(
   return trim([...before, next], facts);
 }
 
-const located = (resource: SourcedManifest, { blobOf }: SnapshotFacts): SnapshotResource => ({
-  id: resource.id,
-  digest: resource.digest,
-  path: resource.source.path,
-  document: resource.source.document,
-  blob: blobOf(resource),
-});
+function located(resource: SourcedManifest, { blobOf }: SnapshotFacts): SnapshotResource {
+  const { id, digest, source, envelope } = resource;
+  const place = { id, digest, path: source.path, document: source.document, blob: blobOf(resource) };
+  return envelope === undefined ? place : { ...place, envelope };
+}
 
 function trim(
   snapshots: readonly ResourceSnapshot[],
@@ -58,15 +64,23 @@ function trim(
   return kept.length === snapshots.length ? snapshots : kept;
 }
 
-/** Digest of an ordered list of manifests: their ids and content. */
-export const contentDigest: (items: readonly { readonly id: VersionedId; readonly digest: Digest }[]) => Digest =
-  remembered((items) =>
-    digestOf(items.map(({ id, digest }) => [id.group, id.version, id.kind, id.namespace, id.name, digest])),
-  );
+/** Digest of an ordered list of manifests: their ids and content, and the envelopes that they were in. */
+export const contentDigest: (items: readonly Contained[]) => Digest = remembered((items) =>
+  digestOf(
+    items.map(({ id, digest, envelope }) => [
+      ...[id.group, id.version, id.kind, id.namespace, id.name, digest],
+      ...(envelope === undefined ? [] : [envelopeText(envelope)]),
+    ]),
+  ),
+);
+
+type Contained = Pick<SnapshotResource, "id" | "digest" | "envelope">;
 
 /** A selected object with its content: what clusters carry of it is rendered from that. */
 export interface RenderSource {
   readonly id: VersionedId;
+  /** The envelope that it was in. */
+  readonly envelope?: EnvelopeRef;
   readonly manifest: Manifest;
   readonly digest: Digest;
 }
@@ -89,7 +103,8 @@ export function restoreResources(
   for (const resource of snapshot.resources) {
     const manifest = manifestOf(resource.digest);
     if (manifest === null) return { kind: "missing", resource };
-    resources.push({ id: resource.id, manifest, digest: resource.digest });
+    const { id, digest, envelope } = resource;
+    resources.push(envelope === undefined ? { id, manifest, digest } : { id, manifest, digest, envelope });
   }
   const list = listOf(snapshot);
   list.resources ??= resources;

@@ -1,5 +1,5 @@
 import type { Intent } from "../model/intent.ts";
-import { type ObjectKey, objectKey, type ScopeTable, type SourcedManifest } from "../model/manifest.ts";
+import { documentKeyOf, type ObjectKey, objectKey, type ScopeTable, type SourcedManifest } from "../model/manifest.ts";
 import { isReservedNamespace } from "../model/names.ts";
 import type { Placement } from "../model/placement.ts";
 import {
@@ -21,12 +21,13 @@ import {
   selectsNamespaces,
 } from "./pick.ts";
 import { unplaceable } from "./placeable.ts";
+import { unwrapped } from "./unwrap.ts";
 
 /** What a placement places, or why it can place nothing: KubeFleet's InvalidResourceSelectors. */
 export type Selection =
   | {
       readonly kind: "selected";
-      /** In KubeFleet's order of selection; each object once. */
+      /** In KubeFleet's order of selection, the contents of an envelope in its place; each object once. */
       readonly resources: readonly SourcedManifest[];
       /** Skipped or overlapping objects, selectors that match nothing. Bounded, in the order of the selectors. */
       readonly warnings: readonly string[];
@@ -75,7 +76,7 @@ function select(placement: Placement, index: SelectionIndex): Selection {
     if (found.kind === "refused") return found;
     picks.push(found);
   }
-  return unite(picks);
+  return unite(picks, index);
 }
 
 /** Where namespaced selectors look: the placement's namespace, or that of `NamespaceWithResourceSelectors`. */
@@ -100,8 +101,8 @@ function settingOf(
   return { kind: "set", setting: { ...ground, namespace: first.name } };
 }
 
-/** The union of what the selectors picked, ordered; an object that is picked twice is placed once. */
-function unite(picks: readonly Picked[]): Selection {
+/** The union of what the selectors picked, ordered and unwrapped; an object that is picked twice is placed once. */
+function unite(picks: readonly Picked[], index: SelectionIndex): Selection {
   const objects = new Map<ObjectKey, SourcedManifest>();
   const overlap = new Map<ObjectKey, SourcedManifest>();
   for (const object of picks.flatMap((it) => it.objects)) {
@@ -109,24 +110,26 @@ function unite(picks: readonly Picked[]): Selection {
     if (objects.has(key)) overlap.set(key, object);
     objects.set(key, object);
   }
-  for (const object of objects.values()) {
+  const contents = unwrapped(inSelectionOrder([...objects.values()]), index);
+  if (contents.kind === "refused") return contents;
+  for (const object of contents.objects) {
     const why = unplaceable(object);
     if (why !== null) return selectionRefused(why);
   }
   const overlapping = listed("selected by more than one selector, placed once", [...overlap.values()]);
   return {
     kind: "selected",
-    resources: inSelectionOrder([...objects.values()]),
+    resources: contents.objects,
     warnings: [...picks.flatMap((it) => it.warnings), ...overlapping],
   };
 }
 
 /** The objects that no placement selects, ordered by key. */
 export function unselectedObjects({ placements, objects, scopes }: Intent): readonly SourcedManifest[] {
-  const left = new Set(objects.values());
+  const left = new Map(objects);
   for (const placement of placements.values()) {
     const selection = selectResources(placement, { objects, scopes });
-    if (selection.kind === "selected") for (const it of selection.resources) left.delete(it);
+    if (selection.kind === "selected") for (const it of selection.resources) left.delete(documentKeyOf(it));
   }
-  return [...left];
+  return [...left.values()];
 }

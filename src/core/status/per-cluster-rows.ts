@@ -1,8 +1,17 @@
 import type { Binding, BindingFacts, ClusterDecision, ContestedObject, ObjectFailure } from "../model/binding.ts";
 import type { Condition } from "../model/condition.ts";
 import type { Json, JsonObject } from "../model/json.ts";
-import type { PlacementRecord } from "../model/ledger.ts";
-import type { ObjectId, VersionedId } from "../model/manifest.ts";
+import type { PlacementRecord, ResourceSnapshot } from "../model/ledger.ts";
+import {
+  documentIdOf,
+  documentKeyOf,
+  type EnvelopeRef,
+  type ObjectId,
+  type ObjectKey,
+  objectKey,
+  type VersionedId,
+} from "../model/manifest.ts";
+import { remembered } from "../model/memo.ts";
 import { exactInstantText, type Instant } from "../model/value.ts";
 import { rowConditions } from "./expected-conditions.ts";
 import {
@@ -39,11 +48,15 @@ export function perClusterRows(record: PlacementRecord): readonly Json[] {
   return [...rows, ...missing, ...pending].slice(0, rowLimit);
 }
 
-/** `status.selectedResources`: the contents of the snapshot of the observed index, in the order of selection. */
+/**
+ * `status.selectedResources`: what was selected of the snapshot of the observed index, in the order of selection; an
+ * envelope as itself and not by its contents (`render/README.md#envelopes`).
+ */
 export function selectedResources(record: PlacementRecord): readonly Json[] {
   const index = observedResourceIndex(record);
   const snapshot = record.resourceSnapshots.find((it) => String(it.index) === index);
-  return (snapshot?.resources ?? []).map((it) => resourceIdentifier(it.id));
+  const selected = new Map((snapshot?.resources ?? []).map((it) => [documentKeyOf(it), documentIdOf(it)]));
+  return [...selected.values()].map(resourceIdentifier);
 }
 
 function clusterRow(selected: SelectedCluster, record: PlacementRecord, since: Instant): Json {
@@ -54,7 +67,7 @@ function clusterRow(selected: SelectedCluster, record: PlacementRecord, since: I
     clusterName: cluster,
     observedResourceIndex: rowIndex(binding, record),
     ...(binding === null ? {} : targetPart(binding, record, walked)),
-    ...(binding === null ? {} : factsPart(binding, walked)),
+    ...(binding === null ? {} : factsPart(binding, record, walked)),
     conditions: [scheduled, ...walked.map(conditionJson)],
   };
 }
@@ -73,8 +86,14 @@ function targetPart({ target }: Binding, record: PlacementRecord, walked: readon
 }
 
 /** Failing objects, where a condition is False (`status/README.md#failed-drifted-diffed`), and adopted ones. */
-function factsPart({ facts, target }: Binding, walked: readonly Condition[]): JsonObject {
+function factsPart(
+  { facts, target }: Binding,
+  { resourceSnapshots }: PlacementRecord,
+  walked: readonly Condition[],
+): JsonObject {
   if (facts === null || facts.sequence !== target?.sequence) return {};
+  const snapshot = resourceSnapshots.find((it) => it.index === target.resourceIndex);
+  const wrapped = snapshot === undefined ? noEnvelopes : envelopesIn(snapshot);
   const last = walked.at(-1);
   const failing = last?.status === "False" && (last.type === "Applied" || last.type === "Available");
   const shown = failing ? facts.objectFailures.slice(0, listLimit) : [];
@@ -82,7 +101,7 @@ function factsPart({ facts, target }: Binding, walked: readonly Condition[]): Js
   return {
     ...list(
       "failedPlacements",
-      shown.map((it) => failedPlacement(it, facts)),
+      shown.map((it) => failedPlacement(it, wrapped.get(objectKey(it.id)), facts)),
     ),
     ...(cut ? { failedPlacementsTotal: facts.objectFailureCount } : {}),
     ...list("adoptedResources", facts.adopted.slice(0, listLimit).map(objectIdentifier)),
@@ -99,9 +118,30 @@ const contestedResource = ({ id, by, repairs, since }: ContestedObject): Json =>
   since: exactInstantText(since),
 });
 
-const failedPlacement = ({ id, type, code, message }: ObjectFailure, { since }: BindingFacts): Json => ({
-  ...resourceIdentifier(id),
-  condition: { type, status: "False", reason: code, message, lastTransitionTime: exactInstantText(since) },
+function failedPlacement(
+  { id, type, code, message }: ObjectFailure,
+  envelope: EnvelopeRef | undefined,
+  { since }: BindingFacts,
+): Json {
+  return {
+    ...resourceIdentifier(id),
+    ...(envelope === undefined ? {} : { envelope: envelopeIdentifier(envelope) }),
+    condition: { type, status: "False", reason: code, message, lastTransitionTime: exactInstantText(since) },
+  };
+}
+
+/** Which of a snapshot's objects were in an envelope; the rows of all clusters ask. */
+const envelopesIn = remembered(
+  ({ resources }: ResourceSnapshot): ReadonlyMap<ObjectKey, EnvelopeRef> =>
+    new Map(resources.flatMap(({ id, envelope }) => (envelope === undefined ? [] : [[objectKey(id), envelope]]))),
+);
+
+const noEnvelopes: ReadonlyMap<ObjectKey, EnvelopeRef> = new Map();
+
+const envelopeIdentifier = ({ type, namespace, name }: EnvelopeRef): JsonObject => ({
+  name,
+  ...(namespace === null ? {} : { namespace }),
+  type,
 });
 
 function missingRow({ cluster, reason }: ClusterDecision, record: PlacementRecord, since: Instant): Json {

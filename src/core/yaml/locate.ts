@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../model/json.ts";
+import { isObject, type Json, member } from "../model/json.ts";
 import { readYaml, type YamlDocument } from "./kyaml.ts";
 import {
   compareLocated,
@@ -121,7 +121,16 @@ function capped<T extends Unlocated & { readonly offset: number }>(found: readon
 const unlisted = (count: number): FieldProblem =>
   note("FLT1024", [], `more problems of this document are not listed: ${count}`, "fix these first");
 
+const isEnvelope = (kind: Json | undefined): boolean =>
+  kind === "ResourceEnvelope" || kind === "ClusterResourceEnvelope";
+
 function isSecret(value: Json, base: JsonPath): boolean {
   const document = valueAt(value, base) ?? null;
-  return isObject(document) && document["kind"] === "Secret";
+  if (!isObject(document)) return false;
+  if (document["kind"] === "Secret") return true;
+  // An envelope may wrap one.
+  return (
+    isEnvelope(document["kind"]) &&
+    Object.values(member(document, "data") ?? {}).some((it) => member(it, "kind") === "Secret")
+  );
 }

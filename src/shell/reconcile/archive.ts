@@ -32,14 +32,15 @@ export async function readArchive(
   const archive = new Map<Digest, Manifest>();
   for (const [digest, { blob, document }] of wanted) {
     const file = decoded.get(blob);
-    const found = file === undefined ? null : manifestAt(file, document);
-    if (found?.digest === digest) archive.set(digest, found.manifest);
+    const found = file === undefined ? null : manifestAt(file, document, digest);
+    if (found !== null) archive.set(digest, found);
   }
   return archive;
 }
 
 const digestsOf = remembered(
-  (objects: Intent["objects"]): ReadonlySet<Digest> => new Set([...objects.values()].map((it) => it.digest)),
+  (objects: Intent["objects"]): ReadonlySet<Digest> =>
+    new Set([...objects.values()].flatMap((it) => [it, ...(it.wraps?.objects ?? [])].map(({ digest }) => digest))),
 );
 
 /** What update runs bring, or may begin to bring now: the snapshots that they name, or that their plans do. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { knownKinds } from "../../../src/core/intent/kinds/known-kinds.ts";
-import { schemas } from "../../../src/core/intent/kinds/schemas.ts";
+import { knownKinds, schemas } from "../../../src/core/intent/kinds/known-kinds.ts";
 import { validators } from "../../../src/core/intent/kinds/validators.ts";
 import { isObject, type Json } from "../../../src/core/model/json.ts";
 import { eviction, override, problemsOf } from "./reading.ts";
@@ -39,6 +38,7 @@ describe("schemas", () => {
   it("a namespaced variant is written as its cluster-scoped kind, in some of its versions", () => {
     const shared = knownKinds.filter((it) => it.schema !== null && it.schema !== it.kind);
     expect(shared.map((it) => [it.kind, it.schema, it.versions])).toEqual([
+      ["ResourceEnvelope", "ClusterResourceEnvelope", ["v1beta1"]],
       ["StagedUpdateStrategy", "ClusterStagedUpdateStrategy", ["v1", "v1beta1"]],
       ["StagedUpdateRun", "ClusterStagedUpdateRun", ["v1", "v1beta1"]],
     ]);

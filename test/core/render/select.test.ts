@@ -144,9 +144,11 @@ describe("what is refused", () => {
     expect(outcome(clusterPlacement(namespaceApp), objects)).toMatch(/ClusterResourceEnvelope and ResourceEnvelope/);
   });
 
-  it("an envelope, instead of placing it and nothing of what it wraps", () => {
+  it("an envelope of which nobody knows what it wraps, instead of placing it as it is", () => {
     const objects = [app, object("placement.kubernetes-fleet.io/v1beta1 ResourceEnvelope app/example")];
-    expect(outcome(clusterPlacement(namespaceApp), objects)).toMatch(/is an envelope/);
+    expect(outcome(clusterPlacement(namespaceApp), objects)).toMatch(
+      /ResourceEnvelope[^ ]* app\/example \(.*\) cannot be unwrapped: what it wraps was not read/,
+    );
   });
 });
 

@@ -7,7 +7,7 @@ import { isTrustPath, isYamlPath } from "../../../core/intent/source-file.ts";
 import { trustNotes, trustPath } from "../../../core/intent/trust/trust-file.ts";
 import type { Intent, Problem } from "../../../core/model/intent.ts";
 import type { Json } from "../../../core/model/json.ts";
-import { objectText } from "../../../core/model/manifest.ts";
+import { objectText, type SourcePosition } from "../../../core/model/manifest.ts";
 import { type Commit, compareText } from "../../../core/model/value.ts";
 import { currentProblems } from "../../../core/report/current-problems.ts";
 import { quantity } from "../../../core/report/phrases.ts";
@@ -50,7 +50,7 @@ export async function validateCommand(
   const note = secretsNote(intent);
   const { trust = null, text: trustText = "" } = intent.trust ?? {};
   const quorum = trust === null ? [] : trustNotes(trustText, quorumFindings(trust));
-  const tried = await triedOverrides(intent, source);
+  const tried = await triedRenderings(intent, source);
   const said = [...open, ...tried, ...(note === null ? [] : [note]), ...quorum].sort(compareProblems);
   const problems = said.map((it) => ({ ...it, path: join(folder, it.path) }));
   const idle = verbose ? await idleIn(intent, folder) : null;
@@ -66,16 +66,18 @@ export async function validateCommand(
   return codeOfProblems(problems);
 }
 
-/** What overrides fail at, or do not change. Loaded late: most folders that are validated have none. */
-async function triedOverrides(intent: Intent, files: readonly SourceFile[]): Promise<readonly Problem[]> {
-  if (intent.overrides.length === 0) return [];
+/** What overrides fail at or do not change, and what envelopes stop. Loaded late: most folders have neither. */
+async function triedRenderings(intent: Intent, files: readonly SourceFile[]): Promise<readonly Problem[]> {
+  const hasEnvelopes = [...intent.objects.values()].some((it) => it.wraps !== undefined);
+  if (intent.overrides.length === 0 && !hasEnvelopes) return [];
   const { overrideFindings } = await import("../../../core/render/override-findings.ts");
-  const { problemsOfOverrides } = await import("./override-problems.ts");
+  const { problemsOfEnvelopes, problemsOfOverrides } = await import("./rendering-problems.ts");
   const decoded = new Map(files.map((it) => [it.path, it.decoded]));
-  return problemsOfOverrides(
-    overrideFindings(intent),
-    ({ path, document }) => decoded.get(path)?.documents[document] ?? null,
-  );
+  const documentAt = ({ path, document }: SourcePosition) => decoded.get(path)?.documents[document] ?? null;
+  return [
+    ...(hasEnvelopes ? problemsOfEnvelopes(intent, documentAt) : []),
+    ...problemsOfOverrides(overrideFindings(intent), documentAt),
+  ];
 }
 
 /** Objects that no placement selects, by path. Loaded late: few ask for them. */

@@ -66,7 +66,9 @@ function readKnownKind(kind: KnownKind, written: VersionedId, value: JsonObject)
     ...metadataProblems(value),
     ...reader.rules(document),
   ];
-  return { id, content: problems.some(isError) ? null : reader.content(document, kind.scope), problems };
+  if (problems.some(isError)) return { id, content: null, problems };
+  const content = reader.content(document, kind.scope);
+  return { id, content, problems: [...problems, ...(reader.partRules?.(document) ?? [])] };
 }
 
 /** An accepted version of an object. */
@@ -130,15 +132,11 @@ function unreadKindProblem({ kind }: KnownKind): FieldProblem {
   return error("FLT1900", ["kind"], `${kind} is not yet supported: what it asks for never reaches a cluster`, fix);
 }
 
-const envelopeFix = "commit what it wraps as documents of their own";
-
 /** What does the same, by kind. */
 const insteadOf: Readonly<Record<string, string>> = {
   ResourcePlacement:
     "let a ClusterResourcePlacement select the Namespace, or by NamespaceWithResourceSelectors parts of it",
   ResourceOverride: "let a ClusterResourceOverride select the Namespace",
-  ClusterResourceEnvelope: envelopeFix,
-  ResourceEnvelope: envelopeFix,
 };
 
 function namespaceProblems(kind: KnownKind, { namespace }: VersionedId): FieldProblems {

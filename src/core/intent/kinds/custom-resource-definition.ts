@@ -7,21 +7,29 @@ import {
   type Scope,
   type ScopeTable,
 } from "../../model/manifest.ts";
+import { placementGroup } from "../../model/names.ts";
 import { compareText } from "../../model/value.ts";
 import { error, type FieldProblems } from "../../yaml/problems.ts";
 
 export const isDefinition = ({ group, kind }: Pick<ObjectId, "group" | "kind">): boolean =>
   group === "apiextensions.k8s.io" && kind === "CustomResourceDefinition";
 
+/** Envelopes are selected like objects of Kubernetes. */
+const knownScopes: ScopeTable = new Map<string, Scope>([
+  ...builtInScopes,
+  [`${placementGroup}/ClusterResourceEnvelope`, "Cluster"],
+  [`${placementGroup}/ResourceEnvelope`, "Namespaced"],
+]);
+
 /** The scopes of Kubernetes' kinds and of those that these definitions add, which never change Kubernetes' own. */
 export function scopesOf(definitions: Iterable<Manifest>): ScopeTable {
   const added = new Map<string, Scope>();
   for (const definition of definitions) {
     const defined = definedKind(definition);
-    if (defined !== null && !builtInScopes.has(kindKey(defined))) added.set(kindKey(defined), defined.scope);
+    if (defined !== null && !knownScopes.has(kindKey(defined))) added.set(kindKey(defined), defined.scope);
   }
   const ordered = [...added].sort(([a], [b]) => compareText(a, b));
-  return ordered.length === 0 ? builtInScopes : new Map([...builtInScopes, ...ordered]);
+  return ordered.length === 0 ? knownScopes : new Map([...knownScopes, ...ordered]);
 }
 
 /** Checks that a CustomResourceDefinition defines a group, a kind and a scope. */

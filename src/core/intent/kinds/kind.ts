@@ -1,5 +1,5 @@
 import type { PastContent } from "../../model/history.ts";
-import type { Manifest, ObjectId, Scope, ScopeTable } from "../../model/manifest.ts";
+import type { Manifest, ObjectId, Scope, ScopeTable, Wrapping } from "../../model/manifest.ts";
 import type { ApprovalFile } from "../../model/trust.ts";
 import type { Digest } from "../../model/value.ts";
 import type { FieldProblems } from "../../yaml/problems.ts";
@@ -10,6 +10,7 @@ export type DocumentContent =
   | { readonly kind: "confirmation"; readonly digest: Digest }
   | { readonly kind: "approval"; readonly approval: Omit<ApprovalFile, "path" | "blob"> }
   | { readonly kind: "manifest"; readonly manifest: Manifest; readonly digest: Digest }
+  | { readonly kind: "envelope"; readonly manifest: Manifest; readonly digest: Digest; readonly wraps: Wrapping }
   /** Recognised and ignored, which costs nobody anything. */
   | { readonly kind: "later" };
 
@@ -37,6 +38,11 @@ export interface ReadKind<Document, Content extends DocumentContent> {
   readonly ownPlace: string | null;
   /** Checks a document that the schema has passed. */
   rules(document: Document): FieldProblems;
+  /**
+   * Checks what may be wrong without making the document unusable: its content tells what follows from that, and no
+   * earlier version stays in force in its place. Without it there is no such thing.
+   */
+  partRules?(document: Document): FieldProblems;
   /** What it defines, with defaults. `scope`: of the name under which it was written. */
   content(document: Document, scope: Scope): Content;
   /** Checks an object against its accepted version: what an update may not change. */

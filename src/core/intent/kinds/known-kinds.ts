@@ -4,6 +4,7 @@ import { clusterGroup, placementGroup } from "../../model/names.ts";
 import { approvalKind } from "./approval.ts";
 import { deletionConfirmationKind } from "./deletion-confirmation.ts";
 import { disruptionBudgetKind } from "./disruption-budget.ts";
+import { envelopeKind } from "./envelope.ts";
 import { placementEvictionKind } from "./eviction.ts";
 import { fleetKind } from "./fleet.ts";
 import type { DocumentContent, KindName, ReadKind } from "./kind.ts";
@@ -23,6 +24,7 @@ export const readKinds: { readonly [Name in SchemaName]: ReadKind<SchemaDocument
   MemberCluster: memberClusterKind,
   ClusterResourcePlacement: placementKind,
   ClusterResourceOverride: overrideKind,
+  ClusterResourceEnvelope: envelopeKind,
   ClusterStagedUpdateStrategy: updateStrategyKind,
   ClusterStagedUpdateRun: updateRunKind,
   ClusterResourcePlacementEviction: placementEvictionKind,
@@ -36,6 +38,14 @@ export const readKinds: { readonly [Name in SchemaName]: ReadKind<SchemaDocument
 
 /** The same by name, in the order of the table. */
 export const schemaNames = Object.keys(readKinds) as readonly SchemaName[];
+
+/** The schemas by kind: what editors complete from, what documentation is made of, and what files are checked with. */
+export const schemas = Object.fromEntries(schemaNames.map((it) => [it, readKinds[it].schema])) as Readonly<
+  Record<SchemaName, object>
+>;
+
+/** How validators are made of the schemas, at run time as well as ahead of it. Without ajv's words: ours are shown. */
+export const ajvOptions = { allErrors: true, strict: true, allowUnionTypes: true, messages: false } as const;
 
 /** A name of a kind of KubeFleet or Flotilla, and whether it is read. */
 export interface KnownKind extends KindName {
@@ -56,8 +66,6 @@ type UnreadKind = readonly [kind: string, scope: Scope, versions: readonly strin
 const unreadPlacementKinds: readonly UnreadKind[] = [
   ["ResourcePlacement", "Namespaced", both],
   ["ResourceOverride", "Namespaced", all],
-  ["ClusterResourceEnvelope", "Cluster", ["v1beta1"]],
-  ["ResourceEnvelope", "Namespaced", ["v1beta1"]],
   ["Work", "Namespaced", both],
 ];
 

@@ -100,11 +100,15 @@ function isBase64(text: string): boolean {
  * (`render/README.md#rendering`, `#c-24`); the same manifest (`===`) when there is nothing to remove.
  */
 export function withoutServerFields(manifest: Manifest): Manifest {
-  const plain = update(without(manifest, ["status"]), "metadata", plainMetadata);
+  const plain = withoutServerMetadata(manifest);
   if (plain["apiVersion"] === "v1" && plain["kind"] === "Service") return update(plain, "spec", plainService);
   if (plain["apiVersion"] === "batch/v1" && plain["kind"] === "Job") return update(plain, "spec", plainJob);
   return plain;
 }
+
+/** The same, but for what servers assign to a Service or a Job (`render/README.md#envelopes`). */
+export const withoutServerMetadata = (manifest: Manifest): Manifest =>
+  update(without(manifest, ["status"]), "metadata", plainMetadata);
 
 const serverFields = [
   ...["resourceVersion", "generation", "uid", "selfLink", "creationTimestamp", "deletionTimestamp"],

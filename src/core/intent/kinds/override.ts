@@ -5,7 +5,7 @@ import type {
 } from "#schemas/cluster-resource-override";
 import schema from "../../../../schemas/cluster-resource-override.json" with { type: "json" };
 import type { Json } from "../../model/json.ts";
-import { kindKey, type ScopeTable } from "../../model/manifest.ts";
+import { isEnvelope, kindKey, type ScopeTable } from "../../model/manifest.ts";
 import { placementGroup } from "../../model/names.ts";
 import type { Override, OverrideRule, PatchOperation } from "../../model/override.ts";
 import { placementKey } from "../../model/placement.ts";
@@ -221,6 +221,10 @@ function overrideUpdateProblems(before: Override["spec"], after: Override["spec"
 function overrideScopeProblems({ selectors }: Override["spec"], scopes: ScopeTable): FieldProblems {
   return selectors.flatMap((selector, i) => {
     const at: JsonPath = ["spec", "clusterResourceSelectors", i];
+    if (isEnvelope(selector)) {
+      const why = `an envelope is never overridden: this selector has no effect`;
+      return [warning("FLT1333", at, why, "name what it wraps, or the Namespace of that")];
+    }
     const found = scopes.get(kindKey(selector));
     if (found === "Cluster") return [];
     const why = found === undefined ? "is not known" : "is namespaced";

@@ -3,12 +3,12 @@ import type {
   ResourceSelector as WrittenSelector,
 } from "#schemas/cluster-resource-placement";
 import schema from "../../../../schemas/cluster-resource-placement.json" with { type: "json" };
-import { kindKey, type ScopeTable } from "../../model/manifest.ts";
-import { clusterGroup, isReservedNamespace, placementGroup } from "../../model/names.ts";
+import { isEnvelope, kindKey, type ScopeTable } from "../../model/manifest.ts";
+import { isReservedNamespace, placementGroup } from "../../model/names.ts";
 import { type Placement, placementKey, type ResourceSelector } from "../../model/placement.ts";
 import { nearest } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath, note, warning } from "../../yaml/problems.ts";
-import { notSupportedYet, repeatedIndices } from "./fields.ts";
+import { isNeverPlaced, notSupportedYet, repeatedIndices } from "./fields.ts";
 import type { CommitKinds, ContentOf, ReadKind } from "./kind.ts";
 import { dnsLabelProblems, labelSelectorProblems, newerFieldProblems, statusProblems } from "./metadata.ts";
 import { policyFrom, policyProblems, policyUpdateProblems } from "./placement-policy.ts";
@@ -137,7 +137,7 @@ function placementScopeProblems(
   );
   return resourceSelectors.flatMap((selector, i): FieldProblems => {
     const at: JsonPath = ["spec", "resourceSelectors", i];
-    if (isKnownKind(selector) && !isNeverPlaced(selector))
+    if (isKnownKind(selector) && !isNeverPlaced(selector) && !isEnvelope(selector))
       return [
         error("FLT1901", at, `${selector.kind} is not yet supported`, "leave it out until a later version supports it"),
       ];
@@ -179,19 +179,3 @@ const placementUpdateProblems = (before: Placement["spec"], after: Placement["sp
   ...policyUpdateProblems(before.policy, after.policy),
   ...strategyUpdateProblems(before, after),
 ];
-
-const groups: ReadonlySet<string> = new Set([clusterGroup, "events.k8s.io", "coordination.k8s.io", "metrics.k8s.io"]);
-
-const kinds: ReadonlySet<string> = new Set([
-  "/Pod",
-  "/Node",
-  ...["ServiceImport", "TrafficManagerProfile", "TrafficManagerBackend"].map(
-    (it) => `networking.fleet.azure.com/${it}`,
-  ),
-]);
-
-const envelopes: ReadonlySet<string> = new Set(["ClusterResourceEnvelope", "ResourceEnvelope"]);
-
-/** Kinds that no placement carries: a cluster's or the fleet's own (`render/README.md#what-is-never-placed`). */
-const isNeverPlaced = ({ group, kind }: { readonly group: string; readonly kind: string }): boolean =>
-  groups.has(group) || kinds.has(`${group}/${kind}`) || (group === placementGroup && !envelopes.has(kind));

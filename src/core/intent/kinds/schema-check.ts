@@ -9,8 +9,7 @@ import {
   maxProblems,
   valueAt,
 } from "../../yaml/problems.ts";
-import type { SchemaName } from "./known-kinds.ts";
-import { schemas } from "./schemas.ts";
+import { type SchemaName, schemas } from "./known-kinds.ts";
 import { type SchemaError, validators } from "./validators.ts";
 
 /** A document that its schema has passed, or one problem per place that is wrong, in our own words. */

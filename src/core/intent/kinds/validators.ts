@@ -1,7 +1,6 @@
 import { Ajv } from "ajv";
 import type { Json } from "../../model/json.ts";
-import type { SchemaName } from "./known-kinds.ts";
-import { ajvOptions, schemas } from "./schemas.ts";
+import { ajvOptions, type SchemaName, schemas } from "./known-kinds.ts";
 
 /** What a schema has against a value: the part of ajv's error objects that we use. */
 export interface SchemaError {

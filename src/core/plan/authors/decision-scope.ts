@@ -1,5 +1,13 @@
 import { type PastContent, type PastDocument, placementDocumentKey } from "../../model/history.ts";
-import { type ObjectId, objectKey, type SourcedManifest, type VersionedId } from "../../model/manifest.ts";
+import type { SnapshotResource } from "../../model/ledger.ts";
+import {
+  documentKeyOf,
+  envelopeRef,
+  isEnvelope,
+  objectKey,
+  type SourcedManifest,
+  wrappedIds,
+} from "../../model/manifest.ts";
 import type { Override, OverrideSnapshot } from "../../model/override.ts";
 import type { Placement } from "../../model/placement.ts";
 import type { Labels } from "../../model/value.ts";
@@ -14,7 +22,7 @@ import type { ClusterUpdate } from "./cluster-content.ts";
 export interface DecisionScope {
   /** The placement, as it is and as it was. */
   readonly placements: readonly Pick<Placement, "spec">[];
-  readonly resources: readonly { readonly id: VersionedId }[];
+  readonly resources: readonly ScopedResource[];
   readonly labels: readonly Labels[];
   /** The keys of labels that any override looks at. */
   readonly lookedAt: ReadonlySet<string>;
@@ -23,6 +31,8 @@ export interface DecisionScope {
 }
 
 type Manifest = Extract<PastContent, { kind: "manifest" }>;
+
+type ScopedResource = Pick<SnapshotResource, "id" | "envelope">;
 
 /** Lays out the ground of a course, given every document that anybody changed since. */
 export function decisionScope(
@@ -39,7 +49,7 @@ export function decisionScope(
     placements.map((it) => ({ ...it, source: nowhere })),
     subject.intent,
   );
-  const selected = past.flatMap(({ said }) => (said.kind === "manifest" && selects(said) ? [said] : []));
+  const selected = past.flatMap(({ said }) => (said.kind === "manifest" && selects(said) ? placedBy(said) : []));
   const resources = [...new Map([...both.flatMap((it) => it.resources), ...selected].map(byKey)).values()];
   const reaches = (it: OverrideSnapshot): boolean => overridesOf(record.key, resources, [it], intent.scopes).length > 0;
   const overrides = [
@@ -57,8 +67,6 @@ export function decisionScope(
   ];
   return { placements, resources, labels, lookedAt: new Set(lookedAt.flatMap((it) => [...it])), selects, reaches };
 }
-
-const byKey = <T extends { readonly id: ObjectId }>(it: T): readonly [string, T] => [objectKey(it.id), it];
 
 /** An override as if it had a snapshot. */
 export const overrideSnapshotOf = ({
@@ -88,7 +96,7 @@ function selectorOf(
     const all = new Map([...namespaces, [key, object] as const]);
     return placements.some((it) => {
       const selection = selectResources(it, { objects: all, scopes });
-      return selection.kind === "refused" || selection.resources.some((other) => objectKey(other.id) === key);
+      return selection.kind === "refused" || selection.resources.some((other) => documentKeyOf(other) === key);
     });
   };
   return (said) => {
@@ -97,3 +105,13 @@ function selectorOf(
     return found;
   };
 }
+
+/** What a version of a document has placed: an object, or what the envelope wrapped. */
+const placedBy = ({ id, manifest }: Manifest): readonly ScopedResource[] =>
+  isEnvelope(id) ? [{ id }, ...wrappedIds(manifest).map((it) => ({ id: it, envelope: envelopeRef(id) }))] : [{ id }];
+
+/** One that is wrapped is not the one that is not: they stand in two documents. */
+const byKey = (it: ScopedResource): readonly [string, ScopedResource] => [
+  `${documentKeyOf(it)} ${objectKey(it.id)}`,
+  it,
+];

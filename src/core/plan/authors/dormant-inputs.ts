@@ -7,7 +7,7 @@ import {
   runDocumentKey,
 } from "../../model/history.ts";
 import type { Intent } from "../../model/intent.ts";
-import { type ObjectKey, objectKey } from "../../model/manifest.ts";
+import { documentKeyOf, type ObjectKey } from "../../model/manifest.ts";
 import type { Placement } from "../../model/placement.ts";
 import { selectResources } from "../../render/select.ts";
 import { actingRules, type ClusterContent, type ClusterUpdate, ruleDigest } from "./cluster-content.ts";
@@ -62,8 +62,8 @@ const readLabel =
 const presence = (isThere: boolean): string | null => (isThere ? "there" : null);
 
 function newObjects(carried: ClusterContent, wanted: ClusterContent): readonly ObjectKey[] {
-  const known = new Set(carried.resources.map((it) => objectKey(it.id)));
-  return wanted.resources.map((it) => objectKey(it.id)).filter((it) => !known.has(it));
+  const known = new Set(carried.resources.map(documentKeyOf));
+  return [...new Set(wanted.resources.map(documentKeyOf))].filter((it) => !known.has(it));
 }
 
 /** Overrides that act now and did not; of those that did, the rules for which that is so. */
@@ -88,8 +88,8 @@ function newSelectorsAndRoots(
   carried: ClusterContent,
   wanted: ClusterContent,
 ): readonly DormantInput[] {
-  const known = new Set(carried.resources.map((it) => objectKey(it.id)));
-  const fresh = wanted.resources.filter((it) => !known.has(objectKey(it.id)));
+  const known = new Set(carried.resources.map(documentKeyOf));
+  const fresh = wanted.resources.filter((it) => !known.has(documentKeyOf(it)));
   if (fresh.length === 0) return [];
   const placement = intent.placements.get(record.key);
   const selectors = placement === undefined ? [] : newSelectors(placement, intent, known);
@@ -121,7 +121,7 @@ function newSelectors(placement: Placement, intent: Intent, known: ReadonlySet<O
   return placement.spec.resourceSelectors.flatMap((it) => {
     const alone = { ...placement, spec: { ...placement.spec, resourceSelectors: [it] } };
     const selection = selectResources(alone, intent);
-    const keys = selection.kind === "selected" ? selection.resources.map(({ id }) => objectKey(id)) : [];
+    const keys = selection.kind === "selected" ? selection.resources.map(documentKeyOf) : [];
     return keys.length > 0 && !keys.some((key) => known.has(key)) ? [JSON.stringify(it)] : [];
   });
 }

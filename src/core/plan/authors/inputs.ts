@@ -7,8 +7,16 @@ import {
   runDocumentKey,
   strategyDocumentKey,
 } from "../../model/history.ts";
-import { canonicalJson, digestOf, type Json, sameJson } from "../../model/json.ts";
-import { type ObjectKey, objectKey } from "../../model/manifest.ts";
+import { canonicalJson, digestOf, isObject, type Json, member, sameJson } from "../../model/json.ts";
+import {
+  documentKeyOf,
+  idOf,
+  isEnvelope,
+  type Manifest,
+  type ObjectId,
+  type ObjectKey,
+  objectKey,
+} from "../../model/manifest.ts";
 import { resourcePrefix } from "../../model/names.ts";
 import type { PlacementSpec } from "../../model/placement.ts";
 import type { RunRecord } from "../../model/update-run.ts";
@@ -113,17 +121,26 @@ function pathsOf({ subject: { intent, record }, clusters, carried, wanted }: Clu
 
 /** Objects that are selected, and the definitions of their kinds. */
 function manifestReader({ resources, selects }: DecisionScope): Reader {
-  const known = new Set(resources.map(({ id }) => objectKey(id)));
+  const known = new Set(resources.map(documentKeyOf));
   const kinds = new Set(resources.map(({ id }) => `${id.group}/${id.kind}`));
   return ({ key, said }) => {
     if (said.kind === "unusable") return known.has(key) ? "unusable" : null;
     if (said.kind !== "manifest") return null;
-    return known.has(key) || kinds.has(kindDefinedBy(said)) || selects(said) ? said.digest : null;
+    return known.has(key) || kindsDefinedBy(said).some((it) => kinds.has(it)) || selects(said) ? said.digest : null;
   };
 }
 
+/** The kinds that a CustomResourceDefinition defines, or those that an envelope wraps. */
+const kindsDefinedBy = ({ id, manifest }: Extract<PastContent, { kind: "manifest" }>): readonly string[] =>
+  isEnvelope(id)
+    ? Object.values(member(manifest, "data") ?? {}).flatMap((it) => {
+        const wrapped = idOf(it);
+        return wrapped === null || !isObject(it) ? [] : [kindDefinedBy(wrapped, it)];
+      })
+    : [kindDefinedBy(id, manifest)];
+
 /** The `group/Kind` that a CustomResourceDefinition defines; empty for other objects. */
-function kindDefinedBy({ id, manifest }: Extract<PastContent, { kind: "manifest" }>): string {
+function kindDefinedBy(id: ObjectId, manifest: Manifest): string {
   if (id.kind !== "CustomResourceDefinition" || id.group !== "apiextensions.k8s.io") return "";
   const { group, names } = (manifest["spec"] ?? {}) as { readonly group?: string; readonly names?: { kind?: string } };
   return `${group ?? ""}/${names?.kind ?? ""}`;

@@ -166,7 +166,11 @@ export function contentOf({ intent, archive }: World): Content {
 
 const manifestsIn = remembered(
   (objects: Intent["objects"]): ReadonlyMap<Digest, Manifest> =>
-    new Map([...objects.values()].map((it) => [it.digest, it.manifest])),
+    new Map(
+      [...objects.values()].flatMap((it) =>
+        [it, ...(it.wraps?.objects ?? [])].map(({ digest, manifest }) => [digest, manifest] as const),
+      ),
+    ),
 );
 
 /** The objects a rendering consists of; none when it failed. */

@@ -5,7 +5,7 @@ import type { Intent } from "../../model/intent.ts";
 import type { Json } from "../../model/json.ts";
 import { digestOf } from "../../model/json.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
-import { objectKey } from "../../model/manifest.ts";
+import { documentKeyOf, objectKey } from "../../model/manifest.ts";
 import { remembered } from "../../model/memo.ts";
 import type { Placement, PlacementSpec } from "../../model/placement.ts";
 import type { Reason } from "../../model/plan.ts";
@@ -120,11 +120,14 @@ function snapshotsOf(
   const { commit, files, holds, unusable } = context.world.intent;
   // What is selected and cannot be read now is not deselected: the snapshot stays as it is until it can be.
   const latest = record.resourceSnapshots.at(-1);
-  if (latest?.resources.some((it) => unusable.has(objectKey(it.id)))) return record.resourceSnapshots;
+  if (latest?.resources.some((it) => unusable.has(documentKeyOf(it)))) return record.resourceSnapshots;
   return nextResourceSnapshots(record.resourceSnapshots, resources, {
     commit,
-    blobOf: ({ id, source }) =>
-      known(blobsOf(holds).get(objectKey(id)) ?? files.get(source.path), `${source.path} is no file of the commit`),
+    blobOf: (it) =>
+      known(
+        blobsOf(holds).get(documentKeyOf(it)) ?? files.get(it.source.path),
+        `${it.source.path} is no file of the commit`,
+      ),
     historyLimit: record.spec.revisionHistoryLimit,
     inUse: inUseOf(record, context),
     first: firstIndex(record, context),

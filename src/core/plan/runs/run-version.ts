@@ -1,5 +1,5 @@
 import type { PlacementRecord, ResourceSnapshot } from "../../model/ledger.ts";
-import { objectKey, objectText } from "../../model/manifest.ts";
+import { documentIdOf, documentKeyOf, objectText } from "../../model/manifest.ts";
 import type { RunRecord } from "../../model/update-run.ts";
 import type { Selection } from "../../render/select.ts";
 import type { PlanVersion } from "../../rollout/run-plan.ts";
@@ -40,7 +40,7 @@ export function versionFor(
   }
   const unread = wanted === null ? unreadIn(record, context) : undefined;
   if (unread !== undefined) {
-    const message = `waits for ${objectText(unread.id)}, which is selected and whose file cannot be used`;
+    const message = `waits for ${objectText(documentIdOf(unread))}, which is selected and whose file cannot be used`;
     return { version: { kind: "waiting", message }, resourceSnapshots: record.resourceSnapshots };
   }
   const resourceSnapshots = wanted === null ? selected.snapshotsNow() : record.resourceSnapshots;
@@ -52,7 +52,7 @@ export function versionFor(
 
 /** An object that went out last and cannot be read now: without it nobody knows what this commit holds. */
 const unreadIn = ({ resourceSnapshots }: PlacementRecord, { world: { intent } }: PlanContext) =>
-  resourceSnapshots.at(-1)?.resources.find((it) => intent.unusable.has(objectKey(it.id)));
+  resourceSnapshots.at(-1)?.resources.find((it) => intent.unusable.has(documentKeyOf(it)));
 
 /** As many as a placement keeps unless it says otherwise. */
 const mostNamed = 10;

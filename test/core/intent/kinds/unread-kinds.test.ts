@@ -18,8 +18,6 @@ describe("a document of a kind that does not work yet is an error, since what it
       "let a ClusterResourcePlacement select the Namespace, or by NamespaceWithResourceSelectors parts of it",
     ],
     ["ResourceOverride", "let a ClusterResourceOverride select the Namespace"],
-    ["ResourceEnvelope", "commit what it wraps as documents of their own"],
-    ["ClusterResourceEnvelope", "commit what it wraps as documents of their own"],
     ["Work", "remove it until a later version supports it"],
     ["PlacementPolicy", "remove it until a later version supports it", "placement.kubefleet.dev/v1alpha1"],
     ["Work", "remove it until a later version supports it", "placement.kubefleet.dev/v1alpha1"],
@@ -60,7 +58,7 @@ describe("a document of a kind that does not work yet costs nothing but itself",
   const team = {
     "team/placement.yaml": document("ResourcePlacement", "web"),
     "team/override.yaml": document("ResourceOverride", "web"),
-    "team/envelope.yaml": document("ResourceEnvelope", "web"),
+    "team/work.yaml": document("Work", "web"),
   };
   const asked = ({ problems: _, files: __, commit: ___, ...rest }: Intent) => rest;
 

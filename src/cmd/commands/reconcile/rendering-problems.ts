@@ -1,7 +1,8 @@
 import type { DecodedDocument } from "../../../core/intent/documents.ts";
-import type { Problem } from "../../../core/model/intent.ts";
+import type { Intent, Problem } from "../../../core/model/intent.ts";
 import type { SourcePosition } from "../../../core/model/manifest.ts";
 import type { OverrideFinding } from "../../../core/render/override-findings.ts";
+import { selectResources } from "../../../core/render/select.ts";
 import { locateProblem } from "../../../core/yaml/locate.ts";
 import { error, type FieldProblem, type JsonPath, note, warning } from "../../../core/yaml/problems.ts";
 
@@ -19,6 +20,25 @@ export function problemsOfOverrides(
     return document === null ? [] : [{ ...locateProblem(document, problemWith(it)), path: source.path }];
   });
 }
+
+/**
+ * Placements of which nothing new is placed for what envelopes hold: one that is not sound, or an object that is selected
+ * twice (`render/README.md#envelopes`).
+ */
+export function problemsOfEnvelopes(
+  intent: Pick<Intent, "placements" | "objects" | "scopes">,
+  documentAt: (source: SourcePosition) => DecodedDocument | null,
+): readonly Problem[] {
+  return [...intent.placements.values()].flatMap((placement) => {
+    const selection = selectResources(placement, intent);
+    const document = documentAt(placement.source);
+    if (selection.kind !== "refused" || selection.because !== "contents" || document === null) return [];
+    const problem = error("FLT1345", ["spec", "resourceSelectors"], selection.message, nothingNew);
+    return [{ ...locateProblem(document, problem), path: placement.source.path }];
+  });
+}
+
+const nothingNew = "correct it: until then nothing new of this placement reaches any cluster";
 
 function problemWith(finding: OverrideFinding): FieldProblem {
   switch (finding.kind) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { problemsOfOverrides } from "../../src/cmd/commands/reconcile/override-problems.ts";
+import { problemsOfOverrides } from "../../src/cmd/commands/reconcile/rendering-problems.ts";
 import { maxTries, overrideFindings } from "../../src/core/render/override-findings.ts";
 import { problemText } from "../../src/core/yaml/problems.ts";
 import { cluster, configMap, type Files, placement, read, sourceFiles } from "../core/intent/reading.ts";
