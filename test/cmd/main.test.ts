@@ -161,6 +161,63 @@ spec:
     ]);
   });
 
+  test("an envelope that is not sound is an error where it is wrong, and at the placement that it stops", async () => {
+    await writeFile(
+      join(folder, "a.yaml"),
+      `{apiVersion: v1, kind: Namespace, metadata: {name: shop}}
+---
+apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterResourcePlacement
+metadata: {name: web}
+spec:
+  resourceSelectors: [{group: "", version: v1, kind: Namespace, name: shop}]
+---
+apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ResourceEnvelope
+metadata: {name: wrap, namespace: shop}
+data:
+  q.yaml: {apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: web}}
+`,
+    );
+    const { code, err } = await run("validate", folder);
+    expect([code, err.replaceAll(`${folder}/`, "").split("\n")]).toEqual([
+      1,
+      [
+        'a.yaml:7:22: error FLT1345: spec.resourceSelectors: ResourceEnvelope shop/wrap (a.yaml:9) cannot be unwrapped: data["q.yaml"].metadata.namespace: must be the envelope\'s, shop; correct it: until then nothing new of this placement reaches any cluster',
+        'a.yaml:13:80: error FLT1416: data["q.yaml"].metadata.namespace: must be the envelope\'s, shop (got web); use an envelope in that namespace',
+        "",
+      ],
+    ]);
+  });
+
+  test("an object that stands in an envelope and by itself is an error at the placement", async () => {
+    const configMap = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: shop}}";
+    await writeFile(
+      join(folder, "a.yaml"),
+      `{apiVersion: v1, kind: Namespace, metadata: {name: shop}}
+---
+${configMap}
+---
+apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterResourcePlacement
+metadata: {name: web}
+spec:
+  resourceSelectors: [{group: "", version: v1, kind: Namespace, name: shop}]
+---
+apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ResourceEnvelope
+metadata: {name: wrap, namespace: shop}
+data:
+  c.yaml: ${configMap}
+`,
+    );
+    const { code, err } = await run("validate", folder);
+    expect([code, err.replaceAll(`${folder}/`, "")]).toEqual([
+      1,
+      "a.yaml:9:22: error FLT1345: spec.resourceSelectors: ConfigMap shop/c (a.yaml:3) is also selected wrapped (a.yaml:11); keep one of them; correct it: until then nothing new of this placement reaches any cluster\n",
+    ]);
+  });
+
   test("one object is one object", async () => {
     await writeFile(join(folder, "a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b\n");
     expect((await run("validate", folder)).out).toMatch(/^0 clusters, 0 placements, 1 object: 0 errors, /);

@@ -7,6 +7,34 @@ const stories = ["test/mutants/kept-alone.ts"];
 /** Single breaks of guards and of orders. Each is a mistake that somebody could make. */
 export const mutants: readonly Mutant[] = [
   {
+    breaks: "places what an envelope wraps although something in it is wrong",
+    file: "src/core/render/unwrap.ts",
+    find: "if (wraps.defect !== null) return wraps.defect;",
+    replace: "if (wraps.defect !== null) return null;",
+    caughtBy: ["test/core/render/unwrap.test.ts"],
+  },
+  {
+    breaks: "places an object that stands in an envelope and by itself",
+    file: "src/core/render/unwrap.ts",
+    find: "if (other !== undefined) return refused(twice(other, object));",
+    replace: "if (other !== undefined) continue;",
+    caughtBy: ["test/core/plan/envelopes.test.ts"],
+  },
+  {
+    breaks: "takes whoever changed an envelope for somebody who has no part in what it wraps",
+    file: "src/core/plan/authors/inputs.ts",
+    find: "const known = new Set(resources.map(documentKeyOf));",
+    replace: "const known = new Set(resources.map((it) => objectKey(it.id)));",
+    caughtBy: ["test/core/plan/authors/authors.test.ts"],
+  },
+  {
+    breaks: "shows a Secret that an envelope wraps",
+    file: "src/core/yaml/locate.ts",
+    find: 'isEnvelope(document["kind"]) &&',
+    replace: "false &&",
+    caughtBy: ["test/core/intent/kinds/envelope.test.ts"],
+  },
+  {
     breaks: "pushes an answer although what it answers is not asked for any more",
     file: "src/shell/git/author/person-push.ts",
     find: "const against = await objection();",

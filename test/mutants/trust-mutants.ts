@@ -230,7 +230,7 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "takes everybody for an author who changes any object",
     file: "src/core/plan/authors/inputs.ts",
-    find: "return known.has(key) || kinds.has(kindDefinedBy(said)) || selects(said) ? said.digest : null;",
+    find: "return known.has(key) || kindsDefinedBy(said).some((it) => kinds.has(it)) || selects(said) ? said.digest : null;",
     replace: "return said.digest;",
     caughtBy: ["test/core/plan/approval/attacks-inputs.test.ts"],
   },

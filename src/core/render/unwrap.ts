@@ -1,5 +1,6 @@
 import {
   envelopeRef,
+  envelopeText,
   isEnvelope,
   misplacedIn,
   type ObjectKey,
@@ -28,7 +29,8 @@ export function unwrapped(selected: readonly SourcedManifest[], index: Selection
   const objects = new Map<ObjectKey, SourcedManifest>();
   for (const it of selected) {
     const why = defectOf(it, index);
-    if (why !== null) return refused(`${objectText(it.id)} (${placeOf(it)}) cannot be unwrapped: ${why}`);
+    if (why !== null)
+      return refused(`${envelopeText(envelopeRef(it.id))} (${placeOf(it)}) cannot be unwrapped: ${why}`);
     for (const object of it.wraps === undefined ? [it] : contentsOf(it)) {
       const key = objectKey(object.id);
       const other = objects.get(key);

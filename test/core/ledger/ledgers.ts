@@ -17,7 +17,7 @@ import type {
   PolicySnapshot,
   ResourceSnapshot,
 } from "../../../src/core/model/ledger.ts";
-import type { ObjectId, VersionedId } from "../../../src/core/model/manifest.ts";
+import type { EnvelopeRef, ObjectId, VersionedId } from "../../../src/core/model/manifest.ts";
 import type { OverrideSnapshot, OverrideSpec } from "../../../src/core/model/override.ts";
 import {
   type PlacementPolicy,
@@ -317,14 +317,22 @@ const resourceSnapshot = (random: Random, index: number): ResourceSnapshot => ({
   index,
   hash: digest(random),
   commit: commit(random),
-  resources: many(random, 4, () => ({
-    id: versionedId(random),
-    digest: digest(random),
-    path: random.pick(["resources/shop.yaml", "resources/on", "resources/on/web.yaml"]),
-    document: random.below(4),
-    blob: random.pick(["a", "b"]).repeat(40) as BlobId,
-  })),
+  resources: many(random, 4, () => {
+    const resource = {
+      id: versionedId(random),
+      digest: digest(random),
+      path: random.pick(["resources/shop.yaml", "resources/on", "resources/on/web.yaml"]),
+      document: random.below(4),
+      blob: random.pick(["a", "b"]).repeat(40) as BlobId,
+    };
+    return random.below(3) === 0 ? { ...resource, envelope: random.pick(envelopes) } : resource;
+  }),
 });
+
+const envelopes: readonly EnvelopeRef[] = [
+  { type: "ClusterResourceEnvelope", namespace: null, name: "e" },
+  { type: "ResourceEnvelope", namespace: "shop", name: "e" },
+];
 
 const binding = (random: Random, name: ClusterName, of: string): Binding => ({
   cluster: name,

@@ -52,7 +52,7 @@ function outcome(...args: Parameters<typeof selected>): readonly string[] | stri
 }
 
 const place = (kind: string, name: string): string => `resources/${kind}-${name}.yaml:1`;
-const exampleAt = `ResourceEnvelope.${group} app/example (${place("ResourceEnvelope", "example")})`;
+const exampleAt = `ResourceEnvelope app/example (${place("ResourceEnvelope", "example")})`;
 
 describe("an envelope is selected like any object, and what it wraps is placed in its place", () => {
   it("a ResourceEnvelope with its namespace, its contents in the order of selection", () =>

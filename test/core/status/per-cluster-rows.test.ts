@@ -143,6 +143,26 @@ describe("the rows of a placement", () => {
       },
     ]));
 
+  it("an object of an envelope names that", () => {
+    const snapshot = contents(0);
+    const envelope = { type: "ResourceEnvelope", namespace: "shop", name: "e" } as const;
+    const resources = snapshot.resources.map((it) => (it.id.name === "web" ? { ...it, envelope } : it));
+    const own = record([binding("c1", { facts: notApplied })], { resourceSnapshots: [{ ...snapshot, resources }] });
+    expect(memberAt(perClusterRows(own)[0], "failedPlacements")).toEqual([
+      expect.objectContaining({ ...deployment, envelope: { name: "e", namespace: "shop", type: "ResourceEnvelope" } }),
+    ]);
+    expect(selectedResources(own)).toEqual([
+      namespace,
+      {
+        group: "placement.kubernetes-fleet.io",
+        version: "v1beta1",
+        kind: "ResourceEnvelope",
+        name: "e",
+        namespace: "shop",
+      },
+    ]);
+  });
+
   it("I-22: a silent member's old troubles are not shown as current", () => {
     const own = record([binding("c1", { facts: notApplied }, { ...fine, contactFailure: unreachable })]);
     expect(lastOf(own)).toBe("Applied Unknown ApplyPending");

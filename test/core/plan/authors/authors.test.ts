@@ -2,9 +2,10 @@
 import { expect, test } from "vitest";
 import type { SignatureFact } from "../../../../src/core/model/commit.ts";
 import { defaultFleet } from "../../../../src/core/model/fleet.ts";
+import { objectKey } from "../../../../src/core/model/manifest.ts";
 import type { BlobId, ClusterName, Commit } from "../../../../src/core/model/value.ts";
 import { plan } from "../../../../src/core/plan/plan.ts";
-import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../../intent.ts";
+import { clusterOf, envelopeOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../../intent.ts";
 import { walkLength } from "../../../long-walks.ts";
 import { World, write } from "../../../world.ts";
 import { random } from "../../schedule/random.ts";
@@ -19,6 +20,8 @@ const slots = [
   ...(["far", "roots", "context"] as const),
   // Another placement in the same file, with an object beside those of the first.
   ...(["beside", "y"] as const),
+  // An object in an envelope, and whether another one is in there with it.
+  ...(["e", "inside"] as const),
   // An object, and whether its file lies in a folder that is not read.
   ...(["m", "away"] as const),
 ] as const;
@@ -50,6 +53,8 @@ const begin: State = {
   context: null,
   beside: "all",
   y: "0",
+  e: "0",
+  inside: null,
   m: "0",
   away: null,
 };
@@ -84,6 +89,15 @@ function apply(world: World, state: State): void {
     const stored = { ...made, source: { ...made.source, path: file } };
     if (value !== null) (isRead ? world.objects : world.unread).set(keyOf("ConfigMap", path), stored);
   }
+  const isInside = state.inside !== null && state.b !== null;
+  if (isInside) world.objects.delete(keyOf("ConfigMap", "web/b"));
+  const wrapped = [
+    ...(state.e === null ? [] : [objectOf("ConfigMap", "web/e", state.e)]),
+    ...(isInside ? [objectOf("ConfigMap", "web/b", state.b ?? "")] : []),
+  ];
+  const envelope = envelopeOf("web/around", wrapped);
+  if (wrapped.length === 0) world.objects.delete(objectKey(envelope.id));
+  else write(world, envelope);
   for (const all of [world.objects, world.unread]) all.delete(keyOf("ConfigMap", "web/m"));
   const moved = objectOf("ConfigMap", "web/m", state.m ?? "");
   const isAway = state.away !== null;
@@ -222,6 +236,7 @@ function history(seed: number): {
     if (slot === "place") return state.place === null ? "both" : null;
     if (slot === "roots") return state.roots === null ? "narrow" : null;
     if (slot === "context") return state.context === null ? "elsewhere" : null;
+    if (slot === "inside") return state.inside === null ? "inside" : null;
     if (slot === "away") return state.away === null ? "away" : null;
     if (slot === "beside") return state.beside === "all" ? "canary" : "all";
     const isGone = slot !== "a" && slot !== "m" && state[slot] !== null && dice.below(3) === 0;
