@@ -124,10 +124,10 @@ describe("what an envelope wraps is checked when it is read", () => {
 
   it("nothing of a Secret is shown", () => {
     const text = inWeb(
-      "s: {apiVersion: v1, kind: Secret, metadata: {name: s, namespace: web, labels: {a: hunter 2}}, data: {pin: hunter2}, stringData: {x: yes}}",
+      "s: {apiVersion: v1, kind: Secret, metadata: {name: s, namespace: web, labels: {a: hunter 2}}, data: {pin: hunter2}, stringData: {x: 0123456}}",
     );
     expect(errorsOf(read({ "a.yaml": text })).length).toBeGreaterThan(1);
-    expect(problemsOf(text).join("\n")).not.toContain("hunter");
+    expect(problemsOf(text).join("\n")).not.toMatch(/hunter|0123456/);
   });
 });
 
