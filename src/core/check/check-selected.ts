@@ -1,6 +1,6 @@
 import type { Intent } from "../model/intent.ts";
 import { member, memberAt, textsOf } from "../model/json.ts";
-import { kindKey, type ObjectId, type ObjectKey, objectKey, type SourcedManifest } from "../model/manifest.ts";
+import { kindKey, type ObjectId, objectKey, type SourcedManifest } from "../model/manifest.ts";
 import { remembered, rememberedPair } from "../model/memo.ts";
 import { isReservedNamespace, kubeFleetPrefix } from "../model/names.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
@@ -13,14 +13,30 @@ import { selects } from "../model/value.ts";
 export const certainlySelected = rememberedPair((placement: Placement, intent: Intent): readonly ObjectId[] => {
   const home = homeOf(placement, intent.objects);
   if (intent.unusable.size > 0 || home === null) return none;
-  const found = new Map<ObjectKey, ObjectId>();
+  const documents = new Set<SourcedManifest>();
   for (const selector of placement.spec.resourceSelectors) {
     const objects = matched(selector, { placement, home, intent });
-    if (objects?.every(isOrdinary) !== true) return none;
-    for (const { id } of objects) found.set(objectKey(id), id);
+    if (objects === null) return none;
+    for (const it of objects) documents.add(it);
   }
-  return [...found.values()];
+  const parts: ObjectId[] = [];
+  for (const document of documents) {
+    const own = partsOf(document, intent);
+    if (own === null) return none;
+    parts.push(...own);
+  }
+  // Where anything stands there twice, nothing is placed.
+  return new Set(parts.map(objectKey)).size === parts.length ? parts : none;
 });
+
+/** What a document has placed: itself, or what it wraps; null where that is not certain. */
+function partsOf(document: SourcedManifest, { scopes }: Intent): readonly ObjectId[] | null {
+  const { id, wraps } = document;
+  if (wraps === undefined) return isOrdinary(document) ? [id] : null;
+  const scope = id.kind === "ResourceEnvelope" ? "Namespaced" : "Cluster";
+  const isSound = wraps.objects.every((it) => isOrdinary(it) && scopes.get(kindKey(it.id)) === scope);
+  return isSound && wraps.defect === null ? wraps.objects.map((it) => it.id) : null;
+}
 
 const none: readonly never[] = [];
 
@@ -94,8 +110,8 @@ const oddKinds: ReadonlySet<string> = new Set([
 
 const oddNames: ReadonlySet<string> = new Set(["/ConfigMap kube-root-ca.crt", "/ServiceAccount default"]);
 
-/** Whether an object is placed by whoever selects it: it is neither the fleet's, nor made by clusters, nor an envelope. */
-const isOrdinary = ({ id, manifest }: SourcedManifest): boolean =>
+/** Whether an object is placed by whoever selects it: neither the fleet's, nor made by clusters, nor an old envelope. */
+const isOrdinary = ({ id, manifest }: Pick<SourcedManifest, "id" | "manifest">): boolean =>
   !oddGroups.test(id.group) &&
   !oddKinds.has(kindKey(id)) &&
   !oddNames.has(`${kindKey(id)} ${id.name}`) &&

@@ -2,11 +2,26 @@
 import { expect, test } from "vitest";
 import { certainlySelected } from "../../../src/core/check/check-selected.ts";
 import type { Intent } from "../../../src/core/model/intent.ts";
-import { objectText, type SourcedManifest } from "../../../src/core/model/manifest.ts";
+import { objectText, type ScopeTable, type SourcedManifest } from "../../../src/core/model/manifest.ts";
 import type { Placement, ResourceSelector } from "../../../src/core/model/placement.ts";
 import { selectResources } from "../../../src/core/render/select.ts";
-import { clusterPlacement, labelled, object, objectsOf, placementIn, scopes, selector } from "../render/repository.ts";
+import { envelopeOf } from "../../intent.ts";
+import {
+  clusterPlacement,
+  labelled,
+  object,
+  objectsOf,
+  placementIn,
+  scopes as plainScopes,
+  selector,
+} from "../render/repository.ts";
 import { random } from "../schedule/random.ts";
+
+const scopes: ScopeTable = new Map([
+  ...plainScopes,
+  ["placement.kubernetes-fleet.io/ClusterResourceEnvelope", "Cluster"],
+  ["placement.kubernetes-fleet.io/ResourceEnvelope", "Namespaced"],
+]);
 
 const ordinary = [
   object("v1 Namespace app"),
@@ -17,6 +32,8 @@ const ordinary = [
   labelled("rbac.authorization.k8s.io/v1 ClusterRole reader", { tier: "web" }),
   object("v1 Namespace other"),
   object("v1 ConfigMap other/config"),
+  envelopeOf("app/wrapped", [object("v1 ConfigMap app/inner"), object("apps/v1 Deployment app/inner")]),
+  envelopeOf("tools", [object("rbac.authorization.k8s.io/v1 ClusterRole inner")]),
 ];
 /** What is not placed like everything else, or makes a placement invalid. */
 const odd = [
@@ -26,7 +43,11 @@ const odd = [
   object("apps/v1beta1 Deployment other/old"),
   object("apps/v1 ReplicaSet other/set"),
   object("v1 Endpoints other/web"),
-  object("placement.kubernetes-fleet.io/v1 ResourceEnvelope other/wrapped"),
+  object("placement.kubernetes-fleet.io/v1beta1 ResourceEnvelope other/unread"),
+  envelopeOf("other/twice", [object("v1 ConfigMap other/config")]),
+  envelopeOf("other/elsewhere", [object("rbac.authorization.k8s.io/v1 ClusterRole lost")]),
+  envelopeOf("other/defect", [object("v1 ConfigMap other/inner")], "something in it is wrong"),
+  envelopeOf("other/denied", [object("v1 Pod other/inner")]),
 ];
 
 const inSpace = selector("v1 Namespace app", { selectionScope: "NamespaceWithResourceSelectors" });
@@ -46,6 +67,8 @@ const selectors: readonly ResourceSelector[] = [
   selector("rbac.authorization.k8s.io/v1 ClusterRole", tier),
   selector("rbac.authorization.k8s.io/v1 ClusterRole admin"),
   selector("example.com/v1 Unknown thing"),
+  selector("placement.kubernetes-fleet.io/v1beta1 ClusterResourceEnvelope tools"),
+  selector("placement.kubernetes-fleet.io/v1beta1 ResourceEnvelope"),
 ];
 
 const intentOf = (objects: readonly SourcedManifest[]): Intent =>
@@ -60,11 +83,16 @@ function selected(placement: Placement, intent: Intent): readonly string[] {
 }
 
 test.each([
-  ["a Namespace with all in it", clusterPlacement(selector("v1 Namespace app")), 4],
-  ["all Namespaces", clusterPlacement(selector("v1 Namespace")), 6],
+  ["a Namespace with all in it", clusterPlacement(selector("v1 Namespace app")), 6],
+  ["all Namespaces", clusterPlacement(selector("v1 Namespace")), 8],
   ["a Namespace alone", clusterPlacement(selector("v1 Namespace app", { selectionScope: "NamespaceOnly" })), 1],
   ["some of a Namespace", clusterPlacement(inSpace, selector("apps/v1 Deployment", tier)), 2],
   ["cluster-scoped objects by labels", clusterPlacement(selector("rbac.authorization.k8s.io/v1 ClusterRole", tier)), 1],
+  [
+    "what an envelope wraps",
+    clusterPlacement(selector("placement.kubernetes-fleet.io/v1beta1 ClusterResourceEnvelope tools")),
+    1,
+  ],
   ["all of a kind in its own namespace", placementIn("app", selector("apps/v1 Deployment")), 2],
 ])("%s: what is certain is all that is selected", (_, placement, count) => {
   const intent = intentOf(ordinary);
