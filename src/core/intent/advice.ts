@@ -83,13 +83,20 @@ function scopeProblems(
   { scopes }: AdviceContext,
 ): FieldProblems {
   const entries = Object.entries(member(manifest, "data") ?? {});
-  return wraps.objects.flatMap((it) => {
+  const problems = new Map<string, FieldProblem>();
+  for (const it of wraps.objects) {
     const why = misplacedIn(type, it.id, scopes);
+    // Once for a kind: each is looked for in the text of the envelope.
+    if (why === null || problems.has(why) || problems.size === maxKinds) continue;
     const at = ["data", entries.find(([, value]) => value === it.manifest)?.[0] ?? "", "kind"];
     const fix = scopes.has(kindKey(it.id)) ? "use the other kind of envelope" : "add its CustomResourceDefinition";
-    return why === null ? [] : [error("FLT1416", at, why, fix)];
-  });
+    problems.set(why, error("FLT1416", at, why, fix));
+  }
+  return [...problems.values()];
 }
+
+/** Of how many kinds an envelope is told that they do not belong into it. */
+const maxKinds = 5;
 
 function contextProblems({ fleet, clusters }: AdviceContext): FieldProblems {
   return [...fleet.contexts.keys()]

@@ -67,10 +67,11 @@ function trim(
 /** Digest of an ordered list of manifests: their ids and content, and the envelopes that they were in. */
 export const contentDigest: (items: readonly Contained[]) => Digest = remembered((items) =>
   digestOf(
-    items.map(({ id, digest, envelope }) => [
-      ...[id.group, id.version, id.kind, id.namespace, id.name, digest],
-      ...(envelope === undefined ? [] : [envelopeText(envelope)]),
-    ]),
+    items.map(({ id: { group, version, kind, namespace, name }, digest, envelope }) =>
+      envelope === undefined
+        ? [group, version, kind, namespace, name, digest]
+        : [group, version, kind, namespace, name, digest, envelopeText(envelope)],
+    ),
   ),
 );
 

@@ -38,10 +38,14 @@ export async function readArchive(
   return archive;
 }
 
-const digestsOf = remembered(
-  (objects: Intent["objects"]): ReadonlySet<Digest> =>
-    new Set([...objects.values()].flatMap((it) => [it, ...(it.wraps?.objects ?? [])].map(({ digest }) => digest))),
-);
+const digestsOf = remembered((objects: Intent["objects"]): ReadonlySet<Digest> => {
+  const found = new Set<Digest>();
+  for (const { digest, wraps } of objects.values()) {
+    found.add(digest);
+    for (const it of wraps?.objects ?? []) found.add(it.digest);
+  }
+  return found;
+});
 
 /** What update runs bring, or may begin to bring now: the snapshots that they name, or that their plans do. */
 function* resourcesToRollOut({ runs }: Intent, ledger: Ledger): Generator<SnapshotResource> {

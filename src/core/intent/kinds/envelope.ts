@@ -10,6 +10,7 @@ import {
   type VersionedId,
   type WrappedObject,
 } from "../../model/manifest.ts";
+import { remembered } from "../../model/memo.ts";
 import { flotillaGroup, isReservedNamespace, placementGroup } from "../../model/names.ts";
 import {
   error,
@@ -49,12 +50,12 @@ function envelopeFrom(written: WrittenEnvelope): ContentOf<"envelope"> {
     Object.entries(written.data).map(([key, it]) => [key, isObject(it) ? withoutServerMetadata(it) : it]),
   );
   // The same value; its type is made from the schema.
-  const { manifest } = manifestFrom({ ...(written as unknown as JsonObject), data });
-  const [first] = contentProblems(written).filter(isError);
+  const { manifest, digest } = manifestFrom({ ...(written as unknown as JsonObject), data });
+  const first = contentProblems(written).find(isError);
   return {
     kind: "envelope",
     manifest,
-    digest: digestOf(manifest),
+    digest,
     wraps: {
       objects: Object.values(data).slice(0, maxWrapped).flatMap(wrappedObject),
       defect: first === undefined ? null : problemMessage({ ...first, got: null }, true),
@@ -68,7 +69,7 @@ function wrappedObject(manifest: Json): readonly WrappedObject[] {
 }
 
 /** What is wrong with what an envelope wraps (`intent/README.md#envelopes`, `yaml/README.md#b-74`). */
-function contentProblems({ kind, metadata, data }: WrittenEnvelope): FieldProblems {
+const contentProblems = remembered(({ kind, metadata, data }: WrittenEnvelope): FieldProblems => {
   const scope: Scope = kind === "ResourceEnvelope" ? "Namespaced" : "Cluster";
   const entries = Object.entries(data);
   const problems: FieldProblem[] = [];
@@ -93,7 +94,7 @@ function contentProblems({ kind, metadata, data }: WrittenEnvelope): FieldProble
     else problems.push(error("FLT1308", at, `${objectText(id.id)} is wrapped as ${first} already`, "keep one of them"));
   }
   return problems;
-}
+});
 
 const under = (at: JsonPath, problem: FieldProblem): FieldProblem => ({ ...problem, at: [...at, ...problem.at] });
 

@@ -164,14 +164,14 @@ export function contentOf({ intent, archive }: World): Content {
   };
 }
 
-const manifestsIn = remembered(
-  (objects: Intent["objects"]): ReadonlyMap<Digest, Manifest> =>
-    new Map(
-      [...objects.values()].flatMap((it) =>
-        [it, ...(it.wraps?.objects ?? [])].map(({ digest, manifest }) => [digest, manifest] as const),
-      ),
-    ),
-);
+const manifestsIn = remembered((objects: Intent["objects"]): ReadonlyMap<Digest, Manifest> => {
+  const found = new Map<Digest, Manifest>();
+  for (const { digest, manifest, wraps } of objects.values()) {
+    found.set(digest, manifest);
+    for (const it of wraps?.objects ?? []) found.set(it.digest, it.manifest);
+  }
+  return found;
+});
 
 /** The objects a rendering consists of; none when it failed. */
 export const objectsOf = (rendering: Rendering | null): readonly ObjectId[] =>
