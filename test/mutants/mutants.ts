@@ -14,6 +14,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/render/unwrap.test.ts"],
   },
   {
+    breaks: "places an envelope without the first thing in it",
+    file: "src/core/render/unwrap.ts",
+    find: "const objects = wraps?.objects ?? [];",
+    replace: "const objects = wraps?.objects.slice(1) ?? [];",
+    caughtBy: "check",
+  },
+  {
     breaks: "places an object that stands in an envelope and by itself",
     file: "src/core/render/unwrap.ts",
     find: "if (other !== undefined) return refused(twice(other, object));",

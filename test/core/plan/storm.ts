@@ -2,7 +2,7 @@ import { type ObjectKey, objectIdOf, objectKey } from "../../../src/core/model/m
 import { clusterGroup, placementGroup } from "../../../src/core/model/names.ts";
 import type { Collected } from "../../../src/core/model/observation.ts";
 import { type ClusterName, type Digest, minutes, type PlacementKey, seconds } from "../../../src/core/model/value.ts";
-import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
+import { clusterOf, envelopeOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
 import type { Death, Member } from "../../member.ts";
 import { type Fate, type Passed, World, write } from "../../world.ts";
 import { policyOf as noted } from "../schedule/notation.ts";
@@ -14,18 +14,23 @@ const kinds = ["ConfigMap web/config", "ConfigMap web/extra", "Deployment web/ap
 const others = ["Namespace extra", "ConfigMap extra/config", "Namespace shop", "Deployment shop/app"] as const;
 const objects = ["Namespace web", ...kinds, ...others] as const;
 const split = (line: string): readonly [string, string] => line.split(" ") as [string, string];
+const wrappable = ["ConfigMap web/config", "ConfigMap web/extra"] as const;
+const around = objectKey(envelopeOf("web/around", []).id);
 const keys: readonly ObjectKey[] = objects.map((it) => keyOf(...split(it)));
 
 /** A storm: a seeded world in which anything may happen, one step at a time. */
 export class Storm {
   readonly world = new World();
   private readonly dice: Random;
+  /** Envelopes have dice of their own: all else goes on as it would without them. Null where there are none. */
+  private readonly wraps: Random | null;
   private edits = 0;
   /** Every digest that was confirmed once. */
   private readonly given = new Set<Digest>();
 
   constructor(seed: number) {
     this.dice = random(seed);
+    this.wraps = seed % 3 === 0 ? random(seed + 1_000_000) : null;
     const { world } = this;
     world.commit(() => {
       for (let at = 1; at <= 3 + this.dice.below(6); at++) world.join(clusterOf(`m${at}`, ["env=dev"]));
@@ -113,7 +118,27 @@ export class Storm {
         () => this.budget(dice.pick(["web", "shop"])),
       ])(),
     );
+    if (this.wraps !== null && this.wraps.below(3) === 0) this.wrap(this.wraps);
     this.repair();
+  }
+
+  /** Somebody wraps objects, takes them out again, or leaves them there beside the envelope. */
+  private wrap(dice: Random): void {
+    const { world } = this;
+    const wrapped = dice.shuffled(wrappable).slice(0, 1 + dice.below(2));
+    const value = String(this.edits);
+    const put = (line: string): void => write(world, objectOf(...split(line), value));
+    world.commit(() => {
+      const isAgain = !world.objects.delete(around) || dice.below(2) === 0;
+      const defect = dice.below(6) === 0 ? "something in it is wrong" : null;
+      if (isAgain) {
+        const contents = wrapped.map((it) => objectOf(...split(it), value));
+        write(world, envelopeOf("web/around", contents, defect));
+      }
+      for (const line of wrappable)
+        if (!isAgain || !wrapped.includes(line)) put(line);
+        else if (dice.below(6) > 0) world.objects.delete(keyOf(...split(line)));
+    });
   }
 
   /** A cluster is to lose a placement, and often two people write that down. */
@@ -272,6 +297,7 @@ export class Storm {
     }
     world.commit(() => {
       for (const line of objects) write(world, objectOf(...split(line), "last"));
+      world.objects.delete(around);
       for (const name of this.names) world.join(clusterOf(name, ["env=dev"]));
       world.overrides.clear();
       world.unusable = new Set();
