@@ -83,9 +83,7 @@ describe("what an envelope wraps is checked when it is read", () => {
     [
       "a kind that nobody knows",
       inCluster("g: {apiVersion: example.com/v1, kind: Gizmo, metadata: {name: g}}"),
-      [
-        "5:41: error FLT1416: data.g.kind: Gizmo of group example.com is not known; add its CustomResourceDefinition",
-      ],
+      ["5:41: error FLT1416: data.g.kind: Gizmo of group example.com is not known; add its CustomResourceDefinition"],
     ],
     [
       "what is never placed, as an envelope in an envelope",
@@ -97,12 +95,18 @@ describe("what an envelope wraps is checked when it is read", () => {
     [
       "D 5 a reserved namespace",
       inCluster("ns: {apiVersion: v1, kind: Namespace, metadata: {name: kube-public}}"),
-      ["5:58: error FLT1403: data.ns.metadata.name: namespace kube-public is reserved and never placed; choose another"],
+      [
+        "5:58: error FLT1403: data.ns.metadata.name: namespace kube-public is reserved and never placed; choose another",
+      ],
     ],
     [
       "our marks",
       inCluster("ns: {apiVersion: v1, kind: Namespace, metadata: {name: a, labels: {flotilla.dev/placement: web}}}"),
-      [expect.stringContaining('error FLT1414: data.ns.metadata.labels["flotilla.dev/placement"]') as unknown as string],
+      [
+        expect.stringContaining(
+          'error FLT1414: data.ns.metadata.labels["flotilla.dev/placement"]',
+        ) as unknown as string,
+      ],
     ],
     [
       "B-94 a malformed label",
@@ -158,6 +162,14 @@ describe("an envelope that is wrong inside is in force as what it is, and no ear
     const intent = readAll(before, { "a.yaml": before["a.yaml"].replace("data:", "dta:") });
     expect(wrapsIn(intent)).toEqual([`${name}: ResourceQuota web/a; sound`]);
     expect(intent.holds).toHaveLength(1);
+  });
+
+  it("D 2 one that is gone is held while a document cannot be named, beside what left it", () => {
+    const left = `apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: a, namespace: web}\n`;
+    const nameless = "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n";
+    const intent = readAll({ "e.yaml": inWeb(`a: ${quota("a")}`) }, { "a.yaml": left, "b.yaml": nameless });
+    expect(wrapsIn(intent)).toEqual([`${name}: ResourceQuota web/a; sound`]);
+    expect([...intent.objects.values()].map((it) => objectText(it.id))).toContain("ResourceQuota web/a");
   });
 
   it("without its namespace it might be any of its kind: nothing is deleted", () => {
