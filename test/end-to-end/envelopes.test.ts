@@ -44,6 +44,8 @@ describe("an envelope", () => {
     expect(shown.filter((it) => ["wrapped", "settings"].includes(String(memberAt(it, "name"))))).toEqual([
       expect.objectContaining({ kind: "ResourceEnvelope", name: "wrapped", namespace: "shop" }),
     ]);
+    const snapshot = stage.hub.stateFile("placements/web-shop/resource-snapshots/1/snapshot.yaml");
+    expect(snapshot).toContain('kubernetes-fleet.io/number-of-enveloped-object: "1"\n');
   });
 
   test("that is not sound stops all of its placement's new version, and says so where it is wrong", async () => {

@@ -29,6 +29,7 @@ export const fleetKey = {
   numberOfClusters: `${kubeFleetPrefix}/number-of-clusters`,
   resourceHash: `${kubeFleetPrefix}/resource-hash`,
   snapshotParts: `${kubeFleetPrefix}/number-of-resource-snapshots`,
+  envelopes: `${kubeFleetPrefix}/number-of-enveloped-object`,
   previousState: `${kubeFleetPrefix}/previous-binding-state`,
 } as const;
 

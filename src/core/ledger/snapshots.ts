@@ -6,7 +6,7 @@ import type {
   SchedulingVerdict,
   SnapshotResource,
 } from "../model/ledger.ts";
-import type { EnvelopeRef } from "../model/manifest.ts";
+import { documentKeyOf, type EnvelopeRef } from "../model/manifest.ts";
 import type { BlobId, Digest, Instant, PlacementKey } from "../model/value.ts";
 import { emitDocuments, emitYaml } from "../yaml/canonical.ts";
 import { clusterDecision, resourceIdentifier } from "./api-types.ts";
@@ -104,9 +104,15 @@ export const resourceSnapshotText = (record: PlacementRecord, it: ResourceSnapsh
       namespace: record.namespace,
       owner: record.name,
       labels: { [fleetKey.isLatest]: String(it === record.resourceSnapshots.at(-1)) },
-      annotations: { [fleetKey.snapshotParts]: "1" },
+      annotations: { [fleetKey.snapshotParts]: "1", [fleetKey.envelopes]: envelopesIn(it) },
     }),
   );
+
+/** How many envelopes, as KubeFleet counts them; nothing where there is none. */
+function envelopesIn({ resources }: ResourceSnapshot): string | undefined {
+  const keys = new Set(resources.flatMap((it) => (it.envelope === undefined ? [] : documentKeyOf(it))));
+  return keys.size === 0 ? undefined : String(keys.size);
+}
 
 /**
  * The files that keep a snapshot's blobs reachable, by their paths in the source. Where an object is held at an earlier
