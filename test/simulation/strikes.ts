@@ -1,4 +1,5 @@
-import type { Ledger } from "../../src/core/model/ledger.ts";
+import type { Ledger, ResourceSnapshot } from "../../src/core/model/ledger.ts";
+import { objectKey } from "../../src/core/model/manifest.ts";
 import type { Document } from "./people/document.ts";
 import type { Draft } from "./people/people.ts";
 import type { Outcome } from "./simulation.ts";
@@ -6,6 +7,17 @@ import { strikesOnWaits } from "./strikes-runs.ts";
 import { strikesOnTrust } from "./strikes-trust.ts";
 
 const nodeCount = "kubernetes-fleet.io/node-count";
+
+/** Objects that stood by themselves in one version and in an envelope in the next, or the other way round. */
+function* strikesOnEnvelopes(was: ResourceSnapshot | undefined, is: ResourceSnapshot | undefined): Generator<string> {
+  if (was === undefined || is === undefined || was === is) return;
+  const before = new Map(was.resources.map((it) => [objectKey(it.id), it]));
+  for (const { id, envelope } of is.resources) {
+    const old = before.get(objectKey(id));
+    if (old === undefined || (old.envelope === undefined) === (envelope === undefined)) continue;
+    yield envelope === undefined ? "moved out of an envelope" : "moved into an envelope";
+  }
+}
 
 /** Names what a commit of the state branch shows to have struck: what people did, and how workloads fared. */
 export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Generator<string> {
@@ -33,7 +45,8 @@ export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Gen
   yield* strikesOnLeaving(before, after);
   if (before !== null) yield* strikesOnReleases(before, after);
   for (const name of before?.clusters.keys() ?? []) if (!after.clusters.has(name)) yield "cluster left";
-  for (const [key, { deleting, bindings }] of after.placements) {
+  for (const [key, { deleting, bindings, resourceSnapshots }] of after.placements) {
+    yield* strikesOnEnvelopes(before?.placements.get(key)?.resourceSnapshots.at(-1), resourceSnapshots.at(-1));
     if (deleting !== null && before?.placements.get(key)?.deleting == null) yield "placement removed";
     for (const { facts } of bindings.values()) {
       if (facts?.applied !== "applied") continue;

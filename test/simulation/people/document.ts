@@ -6,7 +6,10 @@ import { type RolloutDocument, rolloutObject, rolloutPath } from "./rollout-docu
 
 /** What a file of the source branch says, in few words. */
 export type Document =
-  /** An object whose whole content is one word: `ConfigMap shop/config`. A Deployment's image tells its fate too. */
+  /**
+   * An object whose whole content is one word: `ConfigMap shop/config`. A Deployment's image tells its fate too. A word
+   * that ends with `w` stands in an envelope of the object's namespace, in the same file.
+   */
   | { readonly kind: "manifest"; readonly object: string; readonly value: string }
   /**
    * `PickAll`, `PickAll env=prod`, `PickN 2`, `PickFixed m1,m2`, and then `need:np:3` of a property, `sort:np` by it,
@@ -32,8 +35,11 @@ export type Document =
   /** A text that cannot be used; `of` is what it would have been. */
   | { readonly kind: "broken"; readonly path: string; readonly how: Breakage };
 
-/** How a file is broken: no YAML at all; an object without a name; an object that its schema or its rules refuse. */
-export type Breakage = "yaml" | "identity" | "object";
+/**
+ * How a file is broken: no YAML at all; an object without a name; an object that its schema or its rules refuse, by itself or
+ * perhaps in an envelope (`either`); an envelope that wraps what it may not (`unsound`).
+ */
+export type Breakage = "yaml" | "identity" | "object" | "either" | "unsound";
 
 /** `ConfigMap shop/config`, `Namespace shop` in parts. */
 export interface Identity {
@@ -84,8 +90,10 @@ const clusterGroup = "cluster.kubernetes-fleet.io/v1beta1";
 
 function objectOf(document: Exclude<Document, { kind: "broken" | "plain" }>): JsonObject {
   switch (document.kind) {
-    case "manifest":
-      return manifestOf(document.object, document.value);
+    case "manifest": {
+      const manifest = manifestOf(document.object, document.value);
+      return document.value.endsWith("w") ? envelopeAround(document.object, { object: manifest }) : manifest;
+    }
     case "placement":
       return placementOf(document);
     case "cluster":
@@ -108,10 +116,36 @@ function objectOf(document: Exclude<Document, { kind: "broken" | "plain" }>): Js
   }
 }
 
-/** A file that cannot be used in one of three ways. */
+/** The envelope that an object of a file stands in, if it does in any. */
+function envelopeAround(object: string, data: Json): JsonObject {
+  const { kind, namespace, name } = identityOf(object);
+  const metadata = { name: `${kind.toLowerCase()}-${name}`, namespace };
+  return { apiVersion: fleetGroup, kind: "ResourceEnvelope", metadata, data };
+}
+
+/** A file that cannot be used in one of these ways. */
 export function brokenText(path: string, how: Breakage): string {
-  if (how === "yaml") return "kind: [unclosed\n";
-  return emitDocuments([how === "identity" ? { apiVersion: "v1", kind: "ConfigMap", metadata: {} } : refusedAt(path)]);
+  switch (how) {
+    case "yaml":
+      return "kind: [unclosed\n";
+    case "identity":
+      return emitDocuments([{ apiVersion: "v1", kind: "ConfigMap", metadata: {} }]);
+    case "object":
+      return emitDocuments([refusedAt(path)]);
+    // Whichever of them stood there.
+    case "either":
+      return emitDocuments([refusedAt(path), envelopeAround(objectAt(path), "no map")]);
+    case "unsound":
+      return emitDocuments([
+        envelopeAround(objectAt(path), { object: manifestOf("ConfigMap elsewhere/intruder", "0") }),
+      ]);
+  }
+}
+
+/** The object of a namespace that stands in a file: `ConfigMap shop/config`. */
+function objectAt(path: string): string {
+  const [kind = "", namespace = "", name = ""] = path.replace(/^.*\/|\.yaml$/g, "").split("-");
+  return `${kinds[kind] ?? "ConfigMap"} ${namespace}/${name}`;
 }
 
 /** Its identity can be read, and it is that of the document which belongs there; nothing else about it is right. */

@@ -30,13 +30,15 @@ type Dice = ReturnType<typeof random>;
 
 /** A storm as data: the steps of a world in which anything may happen, from a number. */
 export function generate(seed: number): readonly Step[] {
-  // Lies have dice of their own: all else goes on as it would without them.
-  return new Author(random(seed), random(seed + 1_000_000)).write();
+  // Lies and envelopes have dice of their own: all else goes on as it would without them.
+  return new Author(random(seed), random(seed + 1_000_000), random(seed + 2_000_000)).write();
 }
 
 class Author {
   readonly #dice: Dice;
   readonly #lies: Dice;
+  /** Null in worlds without envelopes. */
+  readonly #wraps: Dice | null;
   readonly #steps: Step[] = [];
   readonly #members: readonly [string, ...string[]];
   /** A placement's type cannot be edited. */
@@ -50,9 +52,10 @@ class Author {
   #value = 0;
   #isHeld = false;
 
-  constructor(dice: Dice, lies: Dice) {
+  constructor(dice: Dice, lies: Dice, wraps: Dice) {
     this.#dice = dice;
     this.#lies = lies;
+    this.#wraps = wraps.below(3) === 0 ? wraps : null;
     const type = () => dice.pick(["PickAll", "PickAll", "PickN", "PickFixed"] as const);
     this.#types = { web: type(), shop: type() };
     const count = 2 + dice.below(3);
@@ -359,7 +362,8 @@ class Author {
   #change(object: string = this.#dice.pick(objects)): void {
     this.#value++;
     const fate = object.startsWith("Deployment") ? this.#dice.pick(["", "", "", "broken-", "crash-"]) : "";
-    this.#add({ do: "manifest", object, value: `${fate}${this.#value}` });
+    const place = /^(ConfigMap|Secret)/.test(object) && this.#wraps?.below(2) === 0 ? "w" : "";
+    this.#add({ do: "manifest", object, value: `${fate}${this.#value}${place}` });
   }
 
   #relabel(): void {
@@ -382,7 +386,9 @@ class Author {
       this.#path(pick(objects)),
       `clusters/${this.#member}.yaml`,
     ]);
-    this.#add({ do: "break", path, how: pick(["yaml", "identity", "object"]) });
+    const how = pick(["yaml", "identity", "object"] as const);
+    const isWrapped = how === "object" && this.#wraps !== null && /^resources\/(configmap|secret)-/.test(path);
+    this.#add({ do: "break", path, how: isWrapped ? this.#wraps.pick(["either", "unsound"] as const) : how });
   }
 
   #weather(): void {

@@ -68,4 +68,4 @@ const mayNotTurn = (it: Run, was: Run): boolean =>
 
 /** Whether a document of a commit cannot even be named. */
 export const isUnreadable = (said: Draft): boolean =>
-  [...said.values()].some((it) => it.kind === "broken" && it.how !== "object");
+  [...said.values()].some((it) => it.kind === "broken" && (it.how === "yaml" || it.how === "identity"));
