@@ -203,12 +203,32 @@ const pricesIn = rememberedBySource(({ content, source }): readonly [string, Pri
   content.kind === "prices" ? [content.prices.name, { ...content.prices, source }] : null,
 );
 
-const objectIn = rememberedBySource(({ key, id, content, source }): readonly [ObjectKey, SourcedManifest] | null => {
-  if (content.kind === "manifest") return [key, { id, manifest: content.manifest, digest: content.digest, source }];
-  if (content.kind !== "envelope") return null;
-  const { manifest, digest, wraps } = content;
-  return [key, { id, manifest, digest, source, wraps }];
+const objectIn = (version: DocumentVersion): readonly [ObjectKey, SourcedManifest] | null =>
+  version.isHeld && version.content.kind === "envelope" ? heldEnvelopeIn(version) : usableObjectIn(version);
+
+const usableObjectIn = rememberedBySource(
+  ({ key, id, content, source }): readonly [ObjectKey, SourcedManifest] | null => {
+    if (content.kind === "manifest") return [key, { id, manifest: content.manifest, digest: content.digest, source }];
+    if (content.kind !== "envelope") return null;
+    const { manifest, digest, wraps } = content;
+    return [key, { id, manifest, digest, source, wraps }];
+  },
+);
+
+/**
+ * An envelope of which the document that is meant cannot be used. It stays selected, so that nothing that it wraps is
+ * deleted, and may not be placed: the rest of its placement's version would move without it
+ * (`render/README.md#envelopes`).
+ */
+const heldEnvelopeIn = rememberedBySource((version): readonly [ObjectKey, SourcedManifest] | null => {
+  const known = usableObjectIn(version);
+  if (known === null) return null;
+  const [key, object] = known;
+  const { objects = [], defect = null } = object.wraps ?? {};
+  return [key, { ...object, wraps: { objects, defect: defect ?? unread } }];
 });
+
+const unread = "this is what was accepted last, and its document, or one that may be it, cannot be used now";
 
 function holdsIn(versions: DocumentVersions): readonly Hold[] {
   const holds: Hold[] = [];

@@ -157,18 +157,28 @@ describe("an envelope that is wrong inside is in force as what it is, and no ear
     expect([...intent.unusable]).toEqual([]);
   });
 
-  it("one whose document is broken holds the version before, as any other object", () => {
+  const isUnread = "this is what was accepted last, and its document, or one that may be it, cannot be used now";
+
+  it.each([
+    ["has no data", (text: string) => text.replace("data:", "dta:")],
+    ["has a text for its data", (text: string) => text.replace(/data:.*/s, "data: none\n")],
+    ["is no YAML", () => "kind: [unclosed\n"],
+    ["names nothing", (text: string) => text.replace("name: e, ", "")],
+    ["is there twice", (text: string) => `${text}---\n${text}`],
+  ])("one whose document %s holds the version before, which may not be placed until it is mended", (_, broken) => {
     const before = { "a.yaml": inWeb(`a: ${quota("a")}`) };
-    const intent = readAll(before, { "a.yaml": before["a.yaml"].replace("data:", "dta:") });
-    expect(wrapsIn(intent)).toEqual([`${name}: ResourceQuota web/a; sound`]);
-    expect(intent.holds).toHaveLength(1);
+    const after = { "a.yaml": broken(before["a.yaml"]) };
+    expect(wrapsIn(readAll(before, after))).toEqual([`${name}: ResourceQuota web/a; ${isUnread}`]);
+    expect(readAll(before, after).holds).toHaveLength(1);
+    expect(wrapsIn(readAll(before, after, after))).toEqual([`${name}: ResourceQuota web/a; ${isUnread}`]);
+    expect(wrapsIn(readAll(before, after, before))).toEqual([`${name}: ResourceQuota web/a; sound`]);
   });
 
   it("D 2 one that is gone is held while a document cannot be named, beside what left it", () => {
     const left = `apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: a, namespace: web}\n`;
     const nameless = "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n";
     const intent = readAll({ "e.yaml": inWeb(`a: ${quota("a")}`) }, { "a.yaml": left, "b.yaml": nameless });
-    expect(wrapsIn(intent)).toEqual([`${name}: ResourceQuota web/a; sound`]);
+    expect(wrapsIn(intent)).toEqual([`${name}: ResourceQuota web/a; ${isUnread}`]);
     expect([...intent.objects.values()].map((it) => objectText(it.id))).toContain("ResourceQuota web/a");
   });
 
