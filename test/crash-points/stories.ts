@@ -62,6 +62,17 @@ export const stories: readonly Story[] = [
       manifest object="Deployment web/app" value=2`,
   },
   {
+    name: "objects that go into envelopes, change in them and come out of them",
+    given: `${everything}
+      manifest object="ConfigMap web/extra" value=1w
+      manifest object="ConfigMap shop/config" value=1w`,
+    edit: `${slowly}
+      manifest object="ConfigMap web/config" value=2w
+      manifest object="Deployment web/app" value=2w
+      manifest object="ConfigMap web/extra" value=1
+      manifest object="ConfigMap shop/config" value=2w`,
+  },
+  {
     name: "an override edited",
     given: everything,
     edit: 'override name=more object="Namespace web" label=env=dev value=two',
