@@ -161,6 +161,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/apply/claim.test.ts", ...stories],
   },
   {
+    breaks: "holds its late result for right of what another process made anew under the same decision",
+    file: "src/core/apply/claim.ts",
+    find: "return standing !== ours.uid;",
+    replace: "return false;",
+    caughtBy: ["test/core/apply/claim.test.ts", "test/shell/kube/executor.test.ts", ...stories],
+  },
+  {
+    breaks: "never looks which object stands there when two processes know it by two uids",
+    file: "src/core/apply/claim.ts",
+    find: "known !== undefined && known.uid !== entry.uid)",
+    replace: "known === null)",
+    caughtBy: ["test/core/apply/claim.test.ts", "test/shell/kube/executor.test.ts"],
+  },
+  {
     breaks: "lists again what another process let go under the same decision",
     file: "src/core/apply/claim.ts",
     find: "if (there === undefined ? change.leaving.has(object) : ",

@@ -14,7 +14,7 @@ import { factRules } from "./rules/facts.ts";
 import { fateCommitRules, fateWriteRules } from "./rules/fates.ts";
 import { historyRules } from "./rules/history.ts";
 import { InForce } from "./rules/in-force.ts";
-import { isExplained, memberRules } from "./rules/members.ts";
+import { forgetWithTheirClusters, isExplained, memberRules } from "./rules/members.ts";
 import { rollingRules } from "./rules/rolling.ts";
 import { runRules } from "./rules/runs.ts";
 import { trustCommitRules, trustWriteRules } from "./rules/trust.ts";
@@ -231,6 +231,7 @@ export class Judge {
       const before = this.simulation.ledger(hub.commitAt(commit).parent);
       this.inForce.accept(after.sourceCommit);
       const said = this.simulation.people.at(after.sourceCommit as Commit);
+      forgetWithTheirClusters(before, after, this.simulation);
       for (const it of strikes(before, after, said)) this.simulation.hit(it);
       for (const it of strikesOnRuns(hub, commit, after)) this.simulation.hit(it);
       for (const [rule, judge] of [

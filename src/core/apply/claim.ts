@@ -1,5 +1,5 @@
 import { type Inventory, type InventoryEntry, type InventoryPlacement, maxTombstones } from "../model/inventory.ts";
-import type { ObjectKey } from "../model/manifest.ts";
+import { type ObjectKey, objectIdOf, type VersionedId } from "../model/manifest.ts";
 import type { ClusterActions, PlacementActions } from "../model/plan.ts";
 import { compareText, type Digest, type PlacementKey, type Sequence } from "../model/value.ts";
 
@@ -64,27 +64,53 @@ function withoutOldTombstones(placements: Inventory["placements"], changes: Inve
 }
 
 /**
+ * What has to be looked at before our results count, when somebody else wrote the inventory since our claim: objects that
+ * we wrote under another uid than the inventory has by now, or under one where it has none. Whoever carries out the same
+ * decision may have made them anew since, or be about to.
+ */
+export function contestedObjects(
+  changes: InventoryChanges,
+  actions: ClusterActions,
+  inventory: Inventory,
+): readonly VersionedId[] {
+  const contested = new Map<ObjectKey, VersionedId>();
+  for (const [key, change] of changes) {
+    const there = inventory.placements.get(key);
+    if (there === undefined || hasMovedOn(change, actions, inventory, there)) continue;
+    for (const [object, entry] of change.entries) {
+      const known = there.entries.get(object);
+      if (entry?.outcome.kind === "applied" && known !== undefined && known.uid !== entry.uid)
+        contested.set(object, { ...objectIdOf(object), version: entry.version });
+    }
+  }
+  return [...contested.values()];
+}
+
+/** What stands at the places of {@link contestedObjects}: a uid, null for nothing; without those that could not be looked at. */
+export type StandingUids = ReadonlyMap<ObjectKey, string | null>;
+
+/**
  * What is left of our results when somebody else wrote the inventory since our claim.
  *
  * A result never overrules a later claim, and never hides what is live: of a placement that moved on, only objects that we
  * wrote and that the inventory does not know are added, so that they can be seen and put right. What somebody else, who
  * carries out the same decision, saw go or come meanwhile stays as it was seen, and whether it was there before us as they
- * say. Where the whole inventory is gone, nothing of ours is written: with a part of what it held it would vouch for what it
- * does not know, and without it all is looked for.
+ * say. Where they know an object by another uid than we do, the one that is `standing` counts. Where the whole inventory is
+ * gone, nothing of ours is written: with a part of what it held it would vouch for what it does not know, and without it all
+ * is looked for.
  */
 export function changesStillDue(
   changes: InventoryChanges,
   actions: ClusterActions,
   inventory: Inventory,
+  standing: StandingUids,
 ): InventoryChanges {
   if (inventory.fleet !== actions.fleet) return new Map();
-  const isLaterEpoch = inventory.epoch > actions.epoch;
   const due = new Map<PlacementKey, InventoryChange>();
   for (const [key, change] of changes) {
     const there = inventory.placements.get(key);
-    const hasMovedOn = isLaterEpoch || there === undefined || there.sequence > change.sequence;
-    if (!hasMovedOn) {
-      due.set(key, withoutOverruled(change, there));
+    if (there !== undefined && !hasMovedOn(change, actions, inventory, there)) {
+      due.set(key, withoutOverruled(change, there, standing));
       continue;
     }
     const unseen = [...change.entries].filter(
@@ -99,19 +125,40 @@ export function changesStillDue(
   return due;
 }
 
+/** Whether somebody has claimed a later decision about the placement since. */
+const hasMovedOn = (
+  { sequence }: InventoryChange,
+  { epoch }: ClusterActions,
+  inventory: Inventory,
+  there: InventoryPlacement,
+): boolean => inventory.epoch > epoch || there.sequence > sequence;
+
 /**
- * What whoever carries out the same decision knows better: an entry of what leaves that was there when we claimed, and is there
- * no more, is of an object that is gone or let go; one whose object we do not know by its uid, and somebody does, was written
- * since.
+ * Without what whoever carries out the same decision knows better: an entry of what leaves that was there when we claimed, and
+ * is there no more, is of an object that is gone or let go.
  */
-function withoutOverruled(change: InventoryChange, { entries: known }: InventoryPlacement): InventoryChange {
+function withoutOverruled(
+  change: InventoryChange,
+  { entries: known }: InventoryPlacement,
+  standing: StandingUids,
+): InventoryChange {
   const entries = new Map<ObjectKey, InventoryEntry | null>();
   for (const [object, entry] of change.entries) {
     const there = known.get(object);
-    if (there === undefined ? change.leaving.has(object) : entry?.uid === null && there.uid !== null) continue;
+    if (there === undefined ? change.leaving.has(object) : isOutseen(entry, there, standing.get(object))) continue;
     entries.set(object, entry === null || there === undefined ? entry : withOrigin(entry, there));
   }
   return { ...change, entries };
+}
+
+/**
+ * Whether the inventory knows better which object stands there: where we do not know it by its uid, and somebody does, it was
+ * written since. Of two uids, the one that stands there is right; what could not be looked at is left as somebody knows it.
+ */
+function isOutseen(ours: InventoryEntry | null, { uid }: InventoryEntry, standing: string | null | undefined): boolean {
+  if (ours === null || ours.uid === uid) return false;
+  if (ours.uid === null || standing === undefined) return uid !== null;
+  return standing !== ours.uid;
 }
 
 /**

@@ -2,12 +2,14 @@ import { describe, expect, it } from "vitest";
 import {
   changesStillDue,
   claimRefusal,
+  contestedObjects,
   type InventoryChange,
+  type InventoryChanges,
   isOutdatedAction,
   withChanges,
 } from "../../../src/core/apply/claim.ts";
 import type { Inventory, InventoryEntry } from "../../../src/core/model/inventory.ts";
-import type { ObjectKey } from "../../../src/core/model/manifest.ts";
+import { type ObjectKey, objectKey } from "../../../src/core/model/manifest.ts";
 import type { Digest, Epoch, Instant, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 import { actionsOf, doing } from "../../shell/kube/member-world.ts";
 
@@ -121,10 +123,17 @@ describe("tombstones", () => {
 });
 
 describe("results that come late", () => {
+  /** What of them counts, where a uid stands at each place or what is there cannot be looked at. */
+  const stillDue = (
+    results: InventoryChanges,
+    there: Inventory,
+    standing: Readonly<Record<string, string | null>> = {},
+  ): InventoryChanges =>
+    changesStillDue(results, actions, there, new Map(Object.entries(standing).map(([name, it]) => [key(name), it])));
   const ours = new Map([[web, change({ a: entry("1"), b: entry(null), c: null })]]);
 
   it("are written when only other placements moved", () => {
-    expect(changesStillDue(ours, actions, inventory(5, {}))).toEqual(ours);
+    expect(stillDue(ours, inventory(5, {}))).toEqual(ours);
   });
 
   it("do not bring back what somebody else saw go or let go, who carries out the same decision", () => {
@@ -133,10 +142,10 @@ describe("results that come late", () => {
     const lingering = { ...entry("2"), outcome: terminating };
     const results = new Map([[web, change({ a: entry("1"), b: lingering, c: found }, "d", ["b", "c"])]]);
     const there = inventory(5, { b: entry("2"), c: entry(null) });
-    expect(changesStillDue(results, actions, there)).toEqual(results);
+    expect(stillDue(results, there)).toEqual(results);
     const due = new Map([[web, change({ a: entry("1") }, "d", ["b", "c"])]]);
-    expect(changesStillDue(results, actions, inventory(5, {}))).toEqual(due);
-    expect(changesStillDue(results, actions, inventory(6, {})).get(web)?.entries).toEqual(due.get(web)?.entries);
+    expect(stillDue(results, inventory(5, {}))).toEqual(due);
+    expect(stillDue(results, inventory(6, {})).get(web)?.entries).toEqual(due.get(web)?.entries);
   });
 
   it("do not disown what somebody else made since, who carries out the same decision", () => {
@@ -148,14 +157,29 @@ describe("results that come late", () => {
       retryAt: 0 as Instant,
     } as const;
     const results = new Map([[web, change({ a: entry("1"), b: { ...entry(null), outcome: refused } })]]);
-    expect(changesStillDue(results, actions, inventory(5, { b: entry(null) }))).toEqual(results);
-    expect(changesStillDue(results, actions, inventory(5, { b: entry("2") }))).toEqual(
-      new Map([[web, change({ a: entry("1") })]]),
-    );
+    expect(stillDue(results, inventory(5, { b: entry(null) }))).toEqual(results);
+    expect(stillDue(results, inventory(5, { b: entry("2") }))).toEqual(new Map([[web, change({ a: entry("1") })]]));
   });
 
   const adopted = (uid: string | null): InventoryEntry => ({ ...entry(uid), adopted: true });
-  const origins: { name: string; ours: InventoryEntry; there: InventoryEntry; due: InventoryEntry }[] = [
+  interface Meeting {
+    readonly name: string;
+    readonly ours: InventoryEntry;
+    readonly there: InventoryEntry;
+    /** The uid that stands there, null for nothing; absent where nobody looked, or where it could not be looked at. */
+    readonly standing?: string | null;
+    /** Null: what the inventory says stays. */
+    readonly due: InventoryEntry | null;
+  }
+
+  const meet = ({ ours: result, there, standing, due }: Meeting): void => {
+    const seen = standing === undefined ? {} : { a: standing };
+    expect(stillDue(new Map([[web, change({ a: result })]]), inventory(5, { a: there }), seen)).toEqual(
+      new Map([[web, change(due === null ? {} : { a: due })]]),
+    );
+  };
+
+  const origins: Meeting[] = [
     { name: "made, and recorded that", ours: adopted("2"), there: entry("2"), due: entry("2") },
     { name: "claimed to make", ours: adopted("2"), there: entry(null), due: entry("2") },
     { name: "took over, and recorded that", ours: entry("2"), there: adopted("2"), due: adopted("2") },
@@ -166,23 +190,57 @@ describe("results that come late", () => {
       there: adopted(null),
       due: adopted(null),
     },
-    { name: "took over before it was made anew", ours: entry("2"), there: adopted("1"), due: entry("2") },
+    { name: "took over before we made it anew", ours: entry("2"), there: adopted("1"), standing: "2", due: entry("2") },
   ];
 
-  it.each(origins)("leave it to the inventory where an object comes from that somebody else $name", (it) => {
-    const results = new Map([[web, change({ a: it.ours })]]);
-    expect(changesStillDue(results, actions, inventory(5, { a: it.there }))).toEqual(
-      new Map([[web, change({ a: it.due })]]),
-    );
+  it.each(origins)("leave it to the inventory where an object comes from that somebody else $name", meet);
+
+  const standing: Meeting[] = [
+    {
+      name: "ours, where somebody made one before us",
+      ours: entry("2"),
+      there: entry("1"),
+      standing: "2",
+      due: entry("2"),
+    },
+    { name: "ours, where somebody claimed it", ours: entry("1"), there: entry(null), standing: "1", due: entry("1") },
+    { name: "ours, where a claim cannot be held against it", ours: entry("1"), there: entry(null), due: entry("1") },
+    { name: "what somebody made anew since", ours: entry("1"), there: entry("2"), standing: "2", due: null },
+    { name: "what somebody took over since", ours: entry("1"), there: adopted("2"), standing: "2", due: null },
+    { name: "what somebody made, where it cannot be looked at", ours: entry("1"), there: entry("2"), due: null },
+    { name: "the claim to make anew what is gone", ours: entry("1"), there: entry(null), standing: null, due: null },
+    { name: "the claim of what was just made anew", ours: entry("1"), there: entry(null), standing: "2", due: null },
+    {
+      name: "what somebody made, where both are gone by now",
+      ours: entry("1"),
+      there: entry("2"),
+      standing: null,
+      due: null,
+    },
+  ];
+
+  it.each(standing)("count as what stands there says: $name", meet);
+
+  it("have a look first at what we wrote and the inventory knows by another uid, or by none", () => {
+    const wait = { ...entry("6"), outcome: { kind: "claimed" } } as const;
+    const results = new Map([
+      [web, change({ a: entry("1"), b: entry("2"), c: entry("3"), d: null, e: wait, f: entry("7") })],
+    ]);
+    const known = { a: entry("1"), b: entry("9"), c: entry(null), d: entry("9"), e: entry("9") };
+    const looks = (there: Inventory): readonly string[] =>
+      contestedObjects(results, actions, there).map((it) => `${it.version} ${objectKey(it)}`);
+    expect(looks(inventory(5, known))).toEqual([`v1 ${key("b")}`, `v1 ${key("c")}`]);
+    expect(looks(inventory(6, known))).toEqual([]);
+    expect(looks(inventory(5, known, 2))).toEqual([]);
   });
 
   it("never overrule a later claim, and never hide what we wrote", () => {
-    const due = changesStillDue(ours, actions, inventory(6, { b: entry("9") }));
+    const due = stillDue(ours, inventory(6, { b: entry("9") }));
     expect(due).toEqual(new Map([[web, { ...change({ a: entry("1") }), sequence: 6 }]]));
-    expect(changesStillDue(ours, actions, inventory(6, { a: entry("9") })).size).toBe(0);
+    expect(stillDue(ours, inventory(6, { a: entry("9") })).size).toBe(0);
   });
 
   it("are not forced upon another fleet", () => {
-    expect(changesStillDue(ours, actions, { ...inventory(5, {}), fleet: "other" }).size).toBe(0);
+    expect(stillDue(ours, { ...inventory(5, {}), fleet: "other" }).size).toBe(0);
   });
 });

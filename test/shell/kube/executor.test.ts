@@ -198,6 +198,93 @@ describe("an executor that froze after its claim", () => {
   });
 });
 
+describe("what two processes make that carry out the same decision", () => {
+  const settings = (space: string): JsonObject => configMap(`${space}/a`, { a: "1" });
+  const pathIn = (space: string): string => core(space, "configmaps", "a");
+
+  /** Our fleet, at whose side something happens before or after it makes the ConfigMap. */
+  async function beside(when: "before" | "after", space: string, happens: () => Promise<void>): Promise<void> {
+    let isOver = false;
+    const network: Network = {
+      ...httpNetwork,
+      exchange: async (outgoing) => {
+        const isDue = !isOver && outgoing.method === "PATCH" && outgoing.url.pathname.endsWith(pathIn(space));
+        if (isDue) isOver = true;
+        if (isDue && when === "before") await happens();
+        const answer = await httpNetwork.exchange(outgoing);
+        if (isDue && when === "after") await happens();
+        return answer;
+      },
+    };
+    const fleet = await kubeFleet({ kubeconfig: simulated.kubeconfig, clock, network });
+    const ours = await fleet.act(stage.admin, actionsOf(stage.uid, [{ placement: space, apply: [settings(space)] }]));
+    expect(isOver).toBe(true);
+    expect(ours.interrupted).toBeNull();
+    await fleet.close();
+  }
+
+  const itIsGone = async (space: string): Promise<void> => {
+    bodyOf(await stage.client.request({ method: "DELETE", path: pathIn(space) }));
+  };
+  const theyMakeIt = async (space: string): Promise<void> => {
+    await stage.act({ placement: space, apply: [settings(space)] });
+  };
+
+  const stories = [
+    {
+      name: "what others deleted once we had made it, and the other process made anew",
+      space: "anew-by-them",
+      story: (space: string) =>
+        beside("after", space, async () => {
+          await itIsGone(space);
+          await theyMakeIt(space);
+        }),
+    },
+    {
+      name: "what the other process made, others deleted, and we made anew",
+      space: "anew-by-us",
+      story: (space: string) =>
+        beside("before", space, async () => {
+          await theyMakeIt(space);
+          await itIsGone(space);
+        }),
+    },
+  ];
+
+  it.each(stories)("stands in the inventory as made by us: $name", async ({ space, story }) => {
+    bodyOf(await post(stage.client, "/api/v1/namespaces", namespace(space)));
+    await story(space);
+    const uid = uidOf(bodyOf(await get(stage.client, pathIn(space))));
+    const { key } = rendered(settings(space));
+    const made = { uid, adopted: false, outcome: { kind: "applied" } };
+    expect(entriesOf(await stage.see(), space).get(key)).toMatchObject(made);
+  });
+
+  it("stands there as claimed, while the other process is about to make it anew", async () => {
+    const space = "anew-by-nobody";
+    bodyOf(await post(stage.client, "/api/v1/namespaces", namespace(space)));
+    await beside("after", space, async () => {
+      await itIsGone(space);
+      // They claim it, and are cut short.
+      const cut: Network = {
+        ...httpNetwork,
+        exchange: (outgoing) => {
+          if (outgoing.method === "PATCH") throw new Error("cut short");
+          return httpNetwork.exchange(outgoing);
+        },
+      };
+      const others = await kubeFleet({ kubeconfig: simulated.kubeconfig, clock, network: cut });
+      await others.act(stage.admin, actionsOf(stage.uid, [{ placement: space, apply: [settings(space)] }]));
+      await others.close();
+    });
+    const { key } = rendered(settings(space));
+    expect(entriesOf(await stage.see(), space).get(key)).toMatchObject({ uid: null, adopted: false });
+    await theyMakeIt(space);
+    const uid = uidOf(bodyOf(await get(stage.client, pathIn(space))));
+    expect(entriesOf(await stage.see(), space).get(key)).toMatchObject({ uid, adopted: false });
+  });
+});
+
 describe("what nobody expected", () => {
   it("is the trouble of one object; the others are written and recorded, and no message quotes it", async () => {
     bodyOf(await post(stage.client, "/api/v1/namespaces", namespace("odd")));

@@ -1,3 +1,4 @@
+import type { Ledger } from "../../../src/core/model/ledger.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
 import type { Judge } from "../judge.ts";
 import type { Simulation } from "../simulation.ts";
@@ -68,6 +69,26 @@ function* forgetsWhatWasLost(seen: Seen, site: Site, simulation: Simulation): Ge
   // Of a cluster that left, or became another one, nobody asks any more.
   if (uids.includes(identityAt(site))) yield `${seen.key} on ${site.name} was forgotten with its inventory`;
   else site.forgotten.add(seen.uid);
+}
+
+/**
+ * Of what was lost on a cluster that leaves with a commit, or becomes another one, nobody asks any more: its placement has no
+ * say there, whether the cluster comes back or stays under another name.
+ */
+export function forgetWithTheirClusters(before: Ledger | null, after: Ledger, simulation: Simulation): void {
+  for (const [name, { kubeSystemUid }] of before?.clusters ?? []) {
+    if (kubeSystemUid === null || after.clusters.get(name)?.kubeSystemUid === kubeSystemUid) continue;
+    for (const site of simulation.sites.values()) {
+      if (identityAt(site) !== kubeSystemUid) continue;
+      for (const seen of objectsAt(site)) {
+        const placement = before?.placements.get((seen.mark?.placement ?? "") as PlacementKey);
+        if (!site.lost.has(seen.uid) || placement?.bindings.has(name) !== true) continue;
+        if (isExplained(seen, site, simulation)) continue;
+        site.lost.delete(seen.uid);
+        site.forgotten.add(seen.uid);
+      }
+    }
+  }
 }
 
 /** I-33: what we made under a claim stays ours: it never counts as there before us, nor as somebody else's. */

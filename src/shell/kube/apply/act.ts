@@ -1,8 +1,10 @@
 import {
   changesStillDue,
   claimRefusal,
+  contestedObjects,
   type InventoryChange,
   type InventoryChanges,
+  type StandingUids,
   withChanges,
 } from "../../../core/apply/claim.ts";
 import {
@@ -12,7 +14,7 @@ import {
   type WriteTask,
 } from "../../../core/apply/inventory-entry.ts";
 import type { Inventory, InventoryEntry } from "../../../core/model/inventory.ts";
-import type { ObjectKey } from "../../../core/model/manifest.ts";
+import type { ObjectKey, VersionedId } from "../../../core/model/manifest.ts";
 import type { ClusterActions, PlacementActions } from "../../../core/model/plan.ts";
 import type { Receipt } from "../../reconcile/ports.ts";
 import { resourceOf, type ServedResources } from "../client/discovery.ts";
@@ -20,6 +22,7 @@ import { contactFailureOf } from "../client/member-unreachable.ts";
 import { readInventory, type StoredInventory, writeInventory } from "../inventory/inventory.ts";
 import { clusterUidOf, kubeSystem } from "../watch/observe.ts";
 import { applyAll } from "./apply-objects.ts";
+import { lookUpAll, uidIn } from "./lookup.ts";
 import { type ClaimedAction, type InitialContext, planTasks } from "./plan-tasks.ts";
 import { removeAll } from "./remove-objects.ts";
 
@@ -190,10 +193,18 @@ async function record(
     const fresh = await readInventory(client);
     if (fresh.kind === "refused") return `its inventory cannot be read: ${fresh.message}`;
     stored = fresh;
-    due = changesStillDue(results, actions, fresh.inventory);
+    const standing = await uidsAt(context, contestedObjects(results, actions, fresh.inventory));
+    due = changesStillDue(results, actions, fresh.inventory, standing);
     if (due.size === 0) return null;
   }
   return "its inventory keeps changing: another reconciler is writing it";
+}
+
+/** The uids of what stands at the places of objects; without what could not be looked at. */
+async function uidsAt({ recorder, discovery }: InitialContext, ids: readonly VersionedId[]): Promise<StandingUids> {
+  if (ids.length === 0) return new Map();
+  const found = await lookUpAll(recorder, await discovery.served(recorder), ids);
+  return new Map([...found].flatMap(([key, it]) => (it.kind === "unknown" ? [] : [[key, uidIn(it)] as const])));
 }
 
 /** A fleet or epoch that has claimed the inventory since stays in its header. */

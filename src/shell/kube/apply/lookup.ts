@@ -28,6 +28,10 @@ export type LookupResult =
 
 export const absent: LookupResult = { kind: "absent" };
 
+/** The uid of what was found; null where nothing was. */
+export const uidIn = (found: LookupResult): string | null =>
+  found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
+
 /** More new objects of one kind than this are looked up by one list instead of one request each. */
 const fewObjects = 10;
 

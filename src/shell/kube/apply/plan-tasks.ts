@@ -9,14 +9,13 @@ import {
   withOwnEntry,
 } from "../../../core/apply/takeover.ts";
 import type { Inventory, InventoryEntry, InventoryPlacement } from "../../../core/model/inventory.ts";
-import { memberAt, textOf } from "../../../core/model/json.ts";
 import { type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
 import type { PlacementActions, RenderedManifest } from "../../../core/model/plan.ts";
 import type { Digest, Sequence } from "../../../core/model/value.ts";
 import { anyResourceOf, type ServedResources } from "../client/discovery.ts";
 import type { StoredInventory } from "../inventory/inventory.ts";
 import type { ApplyContext } from "./apply-context.ts";
-import { absent, type LookupResult, lookUpAll } from "./lookup.ts";
+import { absent, type LookupResult, lookUpAll, uidIn } from "./lookup.ts";
 
 /** The context before the inventory is read. */
 export type InitialContext = Omit<ApplyContext, "asOf">;
@@ -127,9 +126,6 @@ const unmade = (before: InventoryEntry, { sequence }: PlacementActions): Invento
   adopted: false,
   fingerprint: null,
 });
-
-const uidIn = (found: LookupResult): string | null =>
-  found.kind === "present" ? textOf(memberAt(found.live, "metadata", "uid")) : null;
 
 /** The entry of the same object under another key: what was served in one group is served in another one too. */
 function twinOf(found: LookupResult, carried: InventoryPlacement | undefined): InventoryEntry | null {
