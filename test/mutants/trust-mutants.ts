@@ -454,8 +454,36 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "does not look again at what a removal that is called off brings back",
     file: "src/core/check/check-protection.ts",
-    find: "removal === null && hasLost(old.leaving, carried);",
+    find: "removal === null && isLost(old);",
     replace: "removal === null && carried.length < 0;",
+    caughtBy: ["test/core/check/check-trust.test.ts"],
+  },
+  {
+    breaks: "calls off unasked, where that is protected, what another placement was told to take and may have by now",
+    file: "src/core/plan/placement/returns.ts",
+    find: "? !isTaken(objectKey(id), { cluster, placement: key }, context)",
+    replace: "? true",
+    caughtBy: ["test/core/plan/approval/hand-over-sides.test.ts"],
+  },
+  {
+    breaks: "calls off unasked, where that is protected, what a member was told to delete and may not have any more",
+    file: "src/core/plan/placement/returns.ts",
+    find: ": context.isHeld(cluster, key, id);",
+    replace: ": true;",
+    caughtBy: ["test/core/plan/approval/hand-over-sides.test.ts"],
+  },
+  {
+    breaks: "does not look again at what another placement was told to take of a removal that is called off",
+    file: "src/core/check/check-protection.ts",
+    find: "...there.leaving.map((it) => it.id)].some(isIt);",
+    replace: "...there.leaving.map((it) => it.id)].some(isIt) && deletions.held.length < 0;",
+    caughtBy: ["test/core/plan/approval/hand-over-sides.test.ts"],
+  },
+  {
+    breaks: "does not look again at what a member was told to delete of a removal that is called off",
+    file: "src/core/check/check-protection.ts",
+    find: "if (leave.handOver === undefined)\n    return !deletions",
+    replace: "if (leave.handOver === undefined)\n    return deletions.held.length < 0 && !deletions",
     caughtBy: ["test/core/check/check-trust.test.ts"],
   },
   {

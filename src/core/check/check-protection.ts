@@ -15,7 +15,7 @@ import {
   targetsOn,
   usesCompromisedKey,
 } from "./check-approvers.ts";
-import { defect } from "./check-defect.ts";
+import { defect, inventoryKey } from "./check-defect.ts";
 
 /**
  * Lists what a plan changes in protected targets that nobody approved before this pass, whatever path the change takes
@@ -40,7 +40,8 @@ export function* checkProtection(
       if (binding === was) continue;
       const targets = targetsOn(trust, cluster, [plan.ledger, world.ledger]);
       if (targets.length === 0) continue;
-      const move = moveOf(binding, { was, before, record, shown: shown.get(`${key} ${cluster}`) });
+      const ledger = isPast ? null : world.ledger;
+      const move = moveOf(binding, { was, before, record, ledger, shown: shown.get(`${key} ${cluster}`) });
       if (move === null) continue;
       const reached = targets.filter((it) => move.objects === null || move.objects.some((id) => coversObject(it, id)));
       if (reached.length > 0 && !isCovered(move, reached, { trust, plan, world, isPast }))
@@ -85,6 +86,8 @@ interface Step {
   readonly was: Binding | undefined;
   readonly before: PlacementRecord | undefined;
   readonly record: PlacementRecord;
+  /** What was decided before; null where an earlier release may have called a removal off in spite of it. */
+  readonly ledger: Ledger | null;
   /** Its manifests, as the plan shows them under `rendered/`. */
   readonly shown: readonly RenderedManifest[] | undefined;
 }
@@ -95,7 +98,7 @@ interface Step {
  */
 function moveOf(
   { cluster, target, removal, leaving, uid }: Binding,
-  { was, before, record, shown }: Step,
+  { was, before, record, ledger, shown }: Step,
 ): Move | null {
   const old = was?.uid === uid ? was : undefined;
   const isGoing = removal !== null && old?.removal == null;
@@ -104,7 +107,9 @@ function moveOf(
   const isOther = target !== null && target !== old?.target && !hasSameContent(target, old?.target ?? null);
   const isLosing = leaving !== old?.leaving && hasMore(leaving, old?.leaving ?? []);
   const carried = plainly(old, before);
-  const isBroughtBack = target !== null && old?.removal != null && removal === null && hasLost(old.leaving, carried);
+  const isLost = (it: Binding): boolean =>
+    hasLost(it.leaving, carried) || (ledger !== null && carried.some((id) => isToldToGo(id, it, record, ledger)));
+  const isBroughtBack = target !== null && old?.removal != null && removal === null && isLost(old);
   const fates = newFates(leaving, old?.leaving ?? [], removal?.propagation === "Abandon");
   if (!isGoing && !isBack && !isOther && !isLosing && isBroughtBack)
     return { record, cluster, target, objects: [...leaving.map((it) => it.id), ...carried], fates };
@@ -147,6 +152,32 @@ function hasMore(leaving: readonly PendingRemoval[], before: readonly PendingRem
 function hasLost(leaving: readonly PendingRemoval[], carried: readonly ObjectId[]): boolean {
   const there = new Set(leaving.map((it) => objectKey(it.id)));
   return carried.some((it) => !there.has(objectKey(it)));
+}
+
+/**
+ * Whether something that leaves may be gone by now, whatever was seen of the member: nobody is asked to confirm it, or another
+ * placement that takes it has had its turn.
+ */
+function isToldToGo(
+  id: ObjectId,
+  { cluster, leaving }: Binding,
+  { key }: PlacementRecord,
+  { deletions, placements }: Ledger,
+): boolean {
+  const own = inventoryKey(id);
+  const isIt = (other: ObjectId): boolean => inventoryKey(other) === own;
+  const leave = leaving.find((it) => isIt(it.id));
+  if (leave === undefined) return false;
+  if (leave.handOver === undefined)
+    return !deletions.held.some(
+      ({ confirmed, groups }) =>
+        !confirmed &&
+        groups.some((it) => it.placement === key && it.clusters.includes(cluster) && it.objects.some(isIt)),
+    );
+  return [...placements.values()].some((other) => {
+    const there = other.key === key ? undefined : other.bindings.get(cluster);
+    return there !== undefined && [...plainly(there, other), ...there.leaving.map((it) => it.id)].some(isIt);
+  });
 }
 
 /** The objects that a cluster certainly carries: nothing where overrides may have dropped some. */

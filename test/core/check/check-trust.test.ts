@@ -496,7 +496,7 @@ test("I-59: nothing leaves what is protected unasked, neither all of it nor a pa
   expect(faultsOf(named)).not.toMatch(fault);
 });
 
-test("I-59: calling off a removal changes nothing while all of it is there, and brings back what went", () => {
+test("I-59: calling off a removal changes nothing while all of it is there and waits, and brings back what may have gone", () => {
   const world = granted();
   settle(world);
   const sound = planned(world);
@@ -507,12 +507,15 @@ test("I-59: calling off a removal changes nothing while all of it is there, and 
       ?.resourceSnapshots.at(-1)
       ?.resources.map((it) => it.id) ?? [];
   const leaving = carried.map((id) => ({ id, cause: "c" as never, released: false, evenAdopted: false }));
-  const calledOff = (there: Binding["leaving"]): string => {
+  const calledOff = (there: Binding["leaving"], waiting = carried, confirmed = false): string => {
     const [, { ledger }] = withBinding(sound, m2, () => ({ ...removal(sound[0]), leaving: there }));
+    const groups = [{ placement: web, clusters: [m2], objects: waiting }];
+    const set = { because: "bounds", cause: "c" as never, digest: digest("9"), confirmed, groups, others: [] } as const;
+    const deletions = { ...ledger.deletions, held: [set] };
     const target = binding.target && { ...binding.target, sequence: (sound[0].ledger.sequence + 1) as never };
     return faultsOf(
       withBinding(
-        [{ ...sound[0], ledger: { ...sound[0].ledger, placements: ledger.placements } }, sound[1]],
+        [{ ...sound[0], ledger: { ...sound[0].ledger, placements: ledger.placements, deletions } }, sound[1]],
         m2,
         () => ({
           target,
@@ -523,6 +526,8 @@ test("I-59: calling off a removal changes nothing while all of it is there, and 
   expect(leaving.length).toBe(2);
   expect(calledOff(leaving)).not.toMatch(/protected/);
   expect(calledOff(leaving.slice(0, 1))).toMatch(fault);
+  expect(calledOff(leaving, carried.slice(0, 1))).toMatch(fault);
+  expect(calledOff(leaving, carried, true)).toMatch(fault);
 });
 
 test("D-17: other namespaces and other clusters go their way; what is in no namespace matters to all", () => {

@@ -2,15 +2,15 @@ import type { Binding, BindingFacts, Removal, Target } from "../../model/binding
 import { conditionOf } from "../../model/condition.ts";
 import { revised, revisedMap } from "../../model/identity.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
-import { objectKey } from "../../model/manifest.ts";
+import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { type ClusterName, compareText } from "../../model/value.ts";
 import type { Rendering } from "../../render/render.ts";
 import { guardMoves } from "../guard/protection.ts";
 import { carriedObjects } from "../moves/begin.ts";
-import type { PlanContext } from "../moves/context.ts";
+import type { Owner, PlanContext } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
 import type { PlacementProgress } from "../moves/progress.ts";
-import { targetRendering } from "../moves/version.ts";
+import { targetKeys, targetRendering } from "../moves/version.ts";
 
 /**
  * A removal that waits for a confirmation is called off when its cluster is picked again: the placement came back, and
@@ -18,8 +18,9 @@ import { targetRendering } from "../moves/version.ts";
  * reaches it as an update does and not as a first placement. A removal that is already under way is finished, and
  * the cluster then gets the next target; so is an eviction, after which the scheduler may well pick the cluster again.
  *
- * While everything is there, calling off changes nothing on the member. Where something went already, or never came, it
- * brings that, which on a protected cluster is a change that somebody has to approve.
+ * While everything is there, calling off changes nothing on the member. Where something went already, or never came, or a
+ * member was told to take it away and nobody knows yet whether it did, it may bring that: on a protected cluster that is a
+ * change which somebody has to approve.
  */
 export function callOffRemovals(before: PlacementProgress, context: PlanContext): PlacementProgress {
   const { record } = before;
@@ -54,11 +55,11 @@ const isEvicted = (
     return executed?.status === "True" && executed.lastTransitionTime === since;
   });
 
-/** Null where nothing on the member changes by it: all that it carried is there, or there was nothing. */
+/** Null where nothing on the member changes by it: all that it carried is there for sure, or there was nothing. */
 function moveOf(binding: Binding, record: PlacementRecord, context: PlanContext): Move | null {
-  const { target, leaving, facts } = binding;
+  const { target, facts } = binding;
   if (target === null) return null;
-  const there = new Set(leaving.map((it) => objectKey(it.id)));
+  const there = untouched(binding, record, context);
   const isComplete =
     facts?.applied === "applied" && carriedObjects(binding, record, context).every((it) => there.has(objectKey(it)));
   if (isComplete) return null;
@@ -69,6 +70,32 @@ function moveOf(binding: Binding, record: PlacementRecord, context: PlanContext)
     return it?.kind === "rendered" ? it : null;
   };
   return { record, cause: "return", binding, to: { target, rendering, deleteAdopted }, gate: null };
+}
+
+/**
+ * What leaves and no member was told to take away: it waits for a confirmation, or for a next owner whose turn has not
+ * come. What was told once may be done at any moment, whatever was seen of the member last.
+ */
+function untouched({ cluster, leaving }: Binding, { key }: PlacementRecord, context: PlanContext): Set<ObjectKey> {
+  const before = context.world.ledger.placements.get(key)?.bindings.get(cluster)?.leaving ?? [];
+  const handedOver = new Set(before.flatMap((it) => (it.handOver === undefined ? [] : objectKey(it.id))));
+  const isWaiting = (id: ObjectId): boolean =>
+    handedOver.has(objectKey(id))
+      ? !isTaken(objectKey(id), { cluster, placement: key }, context)
+      : context.isHeld(cluster, key, id);
+  return new Set(leaving.flatMap(({ id }) => (isWaiting(id) ? objectKey(id) : [])));
+}
+
+/** Whether another placement was to carry an object there by the last decision: it may have taken it since. */
+function isTaken(key: ObjectKey, { cluster, placement }: Owner, context: PlanContext): boolean {
+  const { placements } = context.world.ledger;
+  const others = context.wants.sharedObjects().get(key) ?? [];
+  return others.some((it) => {
+    const record = placements.get(it);
+    const binding = record?.bindings.get(cluster);
+    if (it === placement || record === undefined || binding === undefined) return false;
+    return targetKeys(binding, record, context).has(key) || binding.leaving.some(({ id }) => objectKey(id) === key);
+  });
 }
 
 function returned(binding: Binding, record: PlacementRecord, context: PlanContext): Binding {

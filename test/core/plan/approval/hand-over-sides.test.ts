@@ -7,9 +7,9 @@ import type { Request } from "../../../../src/core/model/trust.ts";
 import { runKey } from "../../../../src/core/model/update-run.ts";
 import type { ClusterName, PlacementKey } from "../../../../src/core/model/value.ts";
 import { plan } from "../../../../src/core/plan/plan.ts";
-import { keyOf, placementOf, policyOf, runOf, strategyOf } from "../../../intent.ts";
-import type { World } from "../../../world.ts";
-import { standing } from "../guard/guarded-world.ts";
+import { keyOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../../intent.ts";
+import { type World, write } from "../../../world.ts";
+import { grant, standing } from "../guard/guarded-world.ts";
 import { answer, answerOf, by, pass, push, settle, verdictOf, web } from "./trusted-world.ts";
 
 const config = keyOf("ConfigMap", "web/settings");
@@ -164,3 +164,80 @@ test("the second opinion compares who takes it with what was approved", () => {
 });
 
 const keyParts = (kind: string, namespace: string | null, name: string) => ({ group: "", kind, namespace, name });
+
+describe("a placement that comes back while it hands over, where it is protected", () => {
+  const back = (world: World, namespaces = "web"): void =>
+    world.commit(() => {
+      const options = [`ns=${namespaces}`, "unavailable=3"];
+      world.placements.set(web, placementOf({ name: web, policy: policyOf("PickAll", undefined), options }));
+    }, by("dave"));
+  const removalOf = ({ head }: World) => head.placements.get(web)?.bindings.get(m3)?.removal ?? null;
+  const askedOf = ({ head }: World) => [...(head.placements.get(web)?.change?.clusters.keys() ?? [])];
+
+  test("before the turn of the next owner, its removal is called off unasked: nothing can have gone", () => {
+    const world = standing(["unavailable=3"]);
+    rename(world, "rolling");
+    approve(world, [web]);
+    expect(removalOf(world)).not.toBeNull();
+    back(world);
+    settle(world);
+    expect([removalOf(world), askedOf(world)]).toEqual([null, []]);
+    expect(owners(world)).toEqual({ m1: "site", m2: "web", m3: "web" });
+  });
+
+  test("once a part of it was to be deleted, that is asked for, though nobody has heard yet that it went", () => {
+    const world = standing(["unavailable=3"]);
+    write(world, objectOf("Namespace", "shop", "zero"));
+    write(world, objectOf("ConfigMap", "shop/settings", "zero"));
+    back(world, "web,shop");
+    grant(world, "bob");
+    rename(world, "rolling");
+    settle(world);
+    answer(world, "ann", world.head.placements.get(web)?.change?.request?.digest as never);
+    const more = keyOf("ConfigMap", "shop/settings");
+    while (world.member(m3).objects.has(more)) pass(world);
+    world.member(m3).silence = { code: "Unreachable", message: "no route" };
+    back(world, "web,shop");
+    settle(world);
+    expect(
+      world.head.placements
+        .get(web)
+        ?.bindings.get(m3)
+        ?.leaving.map((it) => objectKey(it.id)),
+    ).toContain(more);
+    expect(removalOf(world)).not.toBeNull();
+    expect(askedOf(world)).toContain(m3);
+    world.member(m3).silence = null;
+    grant(world, "bob");
+    expect(world.member(m3).objects.has(more)).toBe(true);
+  });
+
+  test("once the next owner was told to take it, that is asked for, though nobody has heard yet that it did", () => {
+    const world = standing(["unavailable=3"]);
+    rename(world, "rolling");
+    settle(world);
+    for (const [, { digest }] of [...waiting(world)]) answer(world, "ann", digest);
+    while (world.head.placements.get(site)?.bindings.get(m3)?.target == null) pass(world);
+    expect(owners(world)["m3"]).toBe("site");
+    world.member(m3).silence = { code: "Unreachable", message: "no route" };
+    back(world);
+    settle(world);
+    expect(removalOf(world)).not.toBeNull();
+    expect(askedOf(world)).toContain(m3);
+    const seen = world.look();
+    const made = plan(seen);
+    expect(check(made, seen)).toEqual([]);
+    const calledOff = (ledger: World["head"]): World["head"] => {
+      const record = ledger.placements.get(web);
+      const binding = record?.bindings.get(m3);
+      if (record === undefined || binding === undefined) throw new Error("it is on record");
+      const bindings = new Map([...record.bindings, [m3, { ...binding, removal: null, leaving: [] }]]);
+      return { ...ledger, placements: new Map([...ledger.placements, [web, { ...record, bindings }]]) };
+    };
+    const codes = check({ ...made, ledger: calledOff(made.ledger) }, seen).map((it) => it.code);
+    expect(codes).toContain("ProtectedTargetUnapproved");
+    world.member(m3).silence = null;
+    settle(world);
+    expect(owners(world)["m3"]).toBe("site");
+  });
+});
