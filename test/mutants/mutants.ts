@@ -879,9 +879,23 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "deletes a Namespace with what another placement wants in it",
     file: "src/core/plan/hand-overs.ts",
-    find: "isWanted || wants.isAnythingWantedIn(cluster, placement, id)",
+    find: "isWanted || wants.isAnythingWantedIn({ cluster, placement }, id, removal !== null)",
     replace: "isWanted",
     caughtBy: ["test/core/plan/hand-over.test.ts"],
+  },
+  {
+    breaks: "leaves the Namespace of what is evicted to the next pass",
+    file: "src/core/plan/hand-overs.ts",
+    find: "{ cluster, placement }, id, removal !== null)",
+    replace: "{ cluster, placement }, id, false)",
+    caughtBy: ["test/core/plan/actions.test.ts"],
+  },
+  {
+    breaks: "asks about others' objects only in the pass after the one that evicts what was wanted beside them",
+    file: "src/core/plan/guard/deletions.ts",
+    find: "isAnythingWantedIn(it, it.id, removalIn(after, it) !== null)",
+    replace: "isAnythingWantedIn(it, it.id, false)",
+    caughtBy: ["test/core/plan/actions.test.ts"],
   },
   {
     breaks: "keeps what another placement wants and does not put it right",

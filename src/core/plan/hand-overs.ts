@@ -48,7 +48,7 @@ function stayOf(
   const { wants } = context;
   // The version that brings it back is still to come, or something in it is wanted.
   const isWanted = removal === null && wants.wantersOf(cluster, key).includes(placement);
-  return isWanted || wants.isAnythingWantedIn(cluster, placement, id) ? "due" : null;
+  return isWanted || wants.isAnythingWantedIn({ cluster, placement }, id, removal !== null) ? "due" : null;
 }
 
 /** Whether a placement is to carry an object by what it was admitted to. */

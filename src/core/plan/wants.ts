@@ -56,14 +56,12 @@ export function wantsIn(contextNow: () => PlanContext, schedule: typeof schedule
       ),
     isWantedBy: (placement, cluster, key) => prospectOf(placement)?.wants(cluster, key) === true,
     sharedObjects: () => selectors().shared,
-    isAnythingWantedIn(cluster, placement, holder) {
+    isAnythingWantedIn({ cluster, placement }, holder, isGoing) {
       const held = selectors().byHolder.get(objectKey(holder)) ?? none;
       if (held.length === 0) return false;
       const context = contextNow();
       const record = context.ledger.placements.get(placement);
       const defined = kindDefinedBy(holder, record, context);
-      // Who is taken away as a whole comes back only once all of it is gone.
-      const isGoing = record?.bindings.get(cluster)?.removal != null;
       const isWanted = (key: ObjectKey): boolean => wantersOf(cluster, key).some((it) => it !== placement || !isGoing);
       return held.some((it) => (defined === null || objectIdOf(it).kind === defined) && isWanted(it));
     },

@@ -6,7 +6,7 @@ import type { Intent } from "../../../src/core/model/intent.ts";
 import { objectKey } from "../../../src/core/model/manifest.ts";
 import { placementGroup } from "../../../src/core/model/names.ts";
 import type { Observation } from "../../../src/core/model/observation.ts";
-import type { World as Seen } from "../../../src/core/model/plan.ts";
+import type { Reason, World as Seen } from "../../../src/core/model/plan.ts";
 import {
   type ClusterName,
   type Commit,
@@ -352,6 +352,18 @@ describe("a plan with warm memories is the plan of cold ones where little stands
     const next = { ...first, ledger };
     expect(removed(plan(structuredClone(next)).ledger)).not.toContain(config);
     expect(differenceOf(plan(next), plan(structuredClone(next)))).toBeNull();
+  });
+
+  test("a placement that finds too few clusters for what its selector misses says both in the same order", () => {
+    world.commit(() => {
+      const policy = policyOf("PickN", "9");
+      world.placements.set(shop, placementOf({ name: "shop", policy, options: ["ns=shop,nothing"] }));
+    });
+    const first = settle();
+    expect(plan(first).ledger, "nothing moves").toBe(first.ledger);
+    const kinds = (reasons: readonly Reason[]) => reasons.flatMap((it) => ("placement" in it ? it.kind : []));
+    expect(kinds(plan(structuredClone(first)).reasons)).toEqual(["unfulfilled", "selectionWarning"]);
+    expect(differenceOf(plan(first), plan(structuredClone(first)))).toBeNull();
   });
 
   test("the scheduler's profile changes", () => {

@@ -288,7 +288,8 @@ export class Storm {
     const { clusters } = world.news ?? world.head;
     for (const [name, member] of world.members) {
       member.silence = null;
-      member.uid = clusters.get(name)?.kubeSystemUid ?? member.uid;
+      // Who joined first as a cluster that others turned out to be keeps it; the others are themselves again.
+      member.uid = clusters.get(name)?.kubeSystemUid ?? `uid-of-${name}`;
       member.refuses.clear();
       member.unlisted.clear();
       member.fresh = { phase: "available" };

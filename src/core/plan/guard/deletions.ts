@@ -7,7 +7,7 @@ import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.t
 import { remembered } from "../../model/memo.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
 import { keysOf, snapshotOf } from "../../render/resource-snapshot.ts";
-import type { PlanContext } from "../moves/context.ts";
+import type { Owner, PlanContext } from "../moves/context.ts";
 import { carriesData, judgeDeletions, type PlannedDeletion } from "./judge-deletions.ts";
 import { countedDeletions, lossIndex, type MovesOf } from "./losses.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
@@ -57,7 +57,7 @@ export function guardDeletions(
     planned: [...counted, ...overlooked(after, counted)],
     // What holds something that is wanted goes by nobody's confirmation (`plan/README.md#d-9`).
     occupied: refusedForOthers(after, context.world).filter(
-      (it) => !context.wants.isAnythingWantedIn(it.cluster, it.placement, it.id),
+      (it) => !context.wants.isAnythingWantedIn(it, it.id, removalIn(after, it) !== null),
     ),
     bounds: bounds.inForce,
     clusterCount: intent.clusters.size,
@@ -72,12 +72,15 @@ export function guardDeletions(
     leftBy: (cluster, placement, key) => {
       const was = context.world.ledger.placements.get(placement)?.bindings.get(cluster);
       // What was called off and evicted in the same pass leaves by another removal.
-      const now = after.placements.get(placement)?.bindings.get(cluster)?.removal;
+      const now = removalIn(after, { cluster, placement });
       if (was?.removal == null || now?.sequence === was.removal.sequence) return null;
       return causesOf(was.leaving).get(key) === was.removal.cause ? "removal" : "edit";
     },
   });
 }
+
+const removalIn = ({ placements }: Ledger, { cluster, placement }: Owner): Binding["removal"] =>
+  placements.get(placement)?.bindings.get(cluster)?.removal ?? null;
 
 /** What counts under this commit: a bound that it tightens at once, one that it loosens from the next one on. */
 function boundsOf({ bounds }: DeletionLedger, { world, isNewCommit }: PlanContext): AcceptedBounds {

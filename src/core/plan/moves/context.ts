@@ -54,9 +54,10 @@ export interface Wants {
   /** Objects that more than one placement selects or carries, anywhere, in the order of their keys. */
   readonly sharedObjects: () => ReadonlyMap<ObjectKey, readonly PlacementKey[]>;
   /**
-   * Whether any placement wants anything there that would go along with a Namespace or a definition of `placement`.
+   * Whether any placement wants anything there that would go along with a Namespace or a definition of an owner. One that is
+   * taken away as a whole, by the ledger as it is decided, comes back only once all of it is gone.
    */
-  readonly isAnythingWantedIn: (cluster: ClusterName, placement: PlacementKey, holder: ObjectId) => boolean;
+  readonly isAnythingWantedIn: (owner: Owner, holder: ObjectId, isGoing: boolean) => boolean;
 }
 
 /** Who has an object, and where. */

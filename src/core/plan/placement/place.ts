@@ -57,7 +57,8 @@ export function place(
   const others = { reasons: [...remarks, ...rollout.reasons], wakeAt: rollout.wakeAt };
   return {
     ...result,
-    reasons: [...remarks, ...scheduled.reasons, ...result.reasons],
+    // In the order in which a decision that is remembered gives them.
+    reasons: [...scheduled.reasons, ...remarks, ...result.reasons],
     wakeAt: earliest(scheduled.wakeAt, result.wakeAt),
     standstill: isStill ? { selection, isSettled: rollout.isSettled, scheduled, others } : null,
   };
