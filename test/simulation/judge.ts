@@ -298,10 +298,11 @@ export class Judge {
     site.own.clear();
   }
 
-  /** Somebody deleted the claim before what it was for was made: that is as lost as what stood there already. */
+  /** Somebody deleted the claim before what it was for was written: that is as lost as what had our mark already. */
   #losesClaimed(uid: string, site: Site): void {
-    const made = objectsAt(site).find((it) => it.uid === uid);
-    if (made !== undefined && site.lostClaims.has(`${made.mark?.placement} ${made.key}`)) this.#loses(made, site);
+    const written = objectsAt(site).find((it) => it.uid === uid);
+    if (written !== undefined && site.lostClaims.has(`${written.mark?.placement} ${written.key}`))
+      this.#loses(written, site);
   }
 
   /** No inventory lists an object any more: where a decision explains it, it has to be found again. */
@@ -367,7 +368,7 @@ export class Judge {
     if (kind === "delete") this.acknowledged.delete(at);
     if (kind !== "apply" || body === null || after === null) return;
     if (before === null && !isStale && isClaimed(write)) site.own.add(uidOf(after));
-    if (before === null && !isClaimed(write)) this.#losesClaimed(uidOf(after), site);
+    if (!isClaimed(write)) this.#losesClaimed(uidOf(after), site);
     if (isStale) site.overdue.set(uidOf(after), facts.attempt);
     else {
       this.acknowledged.delete(at);
