@@ -12,10 +12,12 @@ import { projectFolder } from "../end-to-end/bundle.ts";
 import { start } from "../end-to-end/program.ts";
 import type { ApprovalOutcome } from "./approval.ts";
 import type { BareOutcome } from "./bare.ts";
+import { nodesAt } from "./constrained.ts";
+import { optionsOf } from "./options.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { hotspotsOf } from "./profile.ts";
 import type { PassReport } from "./protocol.ts";
-import type { ScheduleOutcome } from "./schedule.ts";
+import { changedPlace, type ScheduleOutcome } from "./schedule.ts";
 import { changeOf, memberNames, type Size, workloadOf } from "./workload.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "flotilla-bench-test-"));
@@ -81,7 +83,17 @@ test("scheduling can be measured alone, cold and after a change of one member", 
     "1 placement, cold",
     ...["distinct", "equal"].flatMap((kind) => changes.map((it) => `2 ${kind} policies, ${it}`)),
   ]);
-  expect(outcomes.every((it) => it.best > 0)).toBe(true);
+  expect(outcomes.every((it) => it.scheduling > 0)).toBe(true);
+  expect(outcomes.map((it) => it.pass !== null)).toEqual(outcomes.map((it) => !it.case.endsWith("cold")));
+});
+
+test("in every fleet of three or more, the member that changes is of the third tier and inside of the range", () => {
+  for (let count = 3; count < 120; count++) {
+    const [at, nodes] = [changedPlace(count), Array.from({ length: count }, (_, it) => nodesAt(it))];
+    expect([at % 3, at < count], `${count} members`).toEqual([2, true]);
+    expect(nodes.some((it) => it < nodesAt(at)) && nodes.some((it) => it > nodesAt(at)), `${count} members`).toBe(true);
+  }
+  expect(optionsOf(["--only", "schedule", "--members", "2"])).toContain("--only schedule takes 3 members or more");
 });
 
 test("deciding can be measured alone", async () => {

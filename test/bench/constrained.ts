@@ -7,6 +7,9 @@ interface Special {
   readonly nodes?: number;
 }
 
+/** How many nodes a member has by its place. */
+export const nodesAt = (at: number): number => 3 + ((at * 37) % 50);
+
 /** A member with regions, zones and tiers, and with properties of which no two are alike. */
 export function constrainedCluster(name: string, at: number, { team, tier, nodes }: Special = {}): File {
   const observed = 'observationTime: "2026-11-02T08:00:00Z"';
@@ -26,7 +29,7 @@ spec:
     namespace: fleet-system
 status:
   properties:
-    kubernetes-fleet.io/node-count: {value: "${nodes ?? 3 + ((at * 37) % 50)}", ${observed}}
+    kubernetes-fleet.io/node-count: {value: "${nodes ?? nodesAt(at)}", ${observed}}
     kubernetes.azure.com/per-cpu-core-cost: {value: "0.${100 + ((at * 7919) % 900)}", ${observed}}
 `;
   return [`clusters/${name}.yaml`, text];

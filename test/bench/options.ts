@@ -100,5 +100,6 @@ export function optionsOf(argv: readonly string[]): Options | string {
     minutes: number("minutes", 60),
     limitMs: number("limit", 1800) * 1000,
   };
+  if (only === "schedule" && options.members < 3) wrong.push("--only schedule takes 3 members or more");
   return wrong.length > 0 ? wrong.join("\n") : options;
 }

@@ -72,11 +72,17 @@ interface OnePass extends Counts {
   readonly planCpu: number;
 }
 
-/** One pass, without a commit. */
-export async function onePass({ repository, fleet, memory }: Bare): Promise<OnePass> {
-  const lap = stopwatch();
+/** The world as it is. */
+export async function lookAround({ repository, fleet, memory }: Bare): ReturnType<typeof observe> {
   const settings = { members: "ask", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
-  const { world, state } = await observe({ repository, fleet, clock: systemClock, ...unsigned }, settings, memory);
+  return observe({ repository, fleet, clock: systemClock, ...unsigned }, settings, memory);
+}
+
+/** One pass, without a commit. */
+export async function onePass(bare: Bare): Promise<OnePass> {
+  const { repository, fleet, memory } = bare;
+  const lap = stopwatch();
+  const { world, state } = await lookAround(bare);
   const observing = lap();
   const idle = process.cpuUsage();
   const decided = plan(world);

@@ -1,50 +1,65 @@
 import type { Intent } from "../../src/core/model/intent.ts";
 import type { PlacementPolicy } from "../../src/core/model/placement.ts";
+import { scheduleCached } from "../../src/core/plan/incremental.ts";
+import { contextOf } from "../../src/core/plan/plan.ts";
 import { type Candidate, candidateOf } from "../../src/core/schedule/framework/cycle.ts";
 import { profiles } from "../../src/core/schedule/profile.ts";
 import { schedule } from "../../src/core/schedule/schedule.ts";
 import { systemClock } from "../../src/shell/host/system.ts";
-import { observe } from "../../src/shell/reconcile/observe.ts";
-import { unsigned } from "../unsigned.ts";
-import { constrainedCluster, constrainedPlacement } from "./constrained.ts";
-import { type Bare, onePass, openBare, settle } from "./passes.ts";
+import { constrainedCluster, constrainedPlacement, nodesAt } from "./constrained.ts";
+import { type Bare, lookAround, onePass, openBare, settle } from "./passes.ts";
 import { cpuSince } from "./usage.ts";
 import type { File, Size } from "./workload.ts";
 
 /** What one step of scheduling took: milliseconds on a core, in the best of some rounds. */
 export interface ScheduleOutcome {
   readonly case: string;
-  readonly best: number;
+  /** The scheduler alone: finding out which placements a change is about, and deciding those. */
+  readonly scheduling: number;
+  /** Planning the whole pass, the scheduler included; null where no pass was planned. */
+  readonly pass: number | null;
   readonly rounds: number;
 }
 
 /**
  * What constrained placements cost to schedule: each with a policy of its own, and all with the same one. First the
- * scheduler alone, which remembers nothing of the round before; then what planning a whole pass costs in which one
- * member changed, with all placements where they are.
+ * scheduler remembers nothing of the round before; then one member changed, with all placements where they are.
  */
 export async function measureSchedule(size: Size, tell: (outcome: ScheduleOutcome) => void): Promise<void> {
   for (const kind of ["distinct", "equal"] as const) {
     const files = filesOf(size, kind);
     const bare = await openBare(size, null);
     bare.repository.write(files);
-    const { intent } = await worldOf(bare);
+    const { intent } = (await lookAround(bare)).world;
     if (kind === "distinct") tell(leastOf("1 placement, cold", 20, () => coldRound(intent, 1)));
     const all = size.placements;
     tell(leastOf(`${all} ${kind} policies, cold`, 5, () => coldRound(intent, all)));
     const bound = await planned(bare);
     if (bound !== all * size.picks) throw new Error(`${bound} bindings instead of ${all * size.picks}`);
     for (const change of changesOf(size, bare)) {
-      const spent: number[] = [];
-      for (let round = 0; round < 4; round++) {
+      const spent: { readonly scheduling: number[]; readonly pass: number[] } = { scheduling: [], pass: [] };
+      for (let round = 0; round < 8; round++) {
         change.make(round % 2 === 0);
-        spent.push((await onePass(bare)).planCpu);
+        // Either is measured before the other has remembered anything of the change.
+        if (round % 4 < 2) spent.scheduling.push(await schedulingAlone(bare));
+        const { planCpu } = await onePass(bare);
+        if (round % 4 >= 2) spent.pass.push(planCpu);
         await settle(bare, []);
       }
-      tell({ case: `${all} ${kind} policies, ${change.name}`, best: Math.min(...spent), rounds: spent.length });
+      const [scheduling, pass] = [Math.min(...spent.scheduling), Math.min(...spent.pass)];
+      tell({ case: `${all} ${kind} policies, ${change.name}`, scheduling, pass, rounds: spent.pass.length });
     }
     await bare.fleet.close();
   }
+}
+
+/** The part of a pass in which the scheduler decides, with all that the passes before it have remembered. */
+async function schedulingAlone(bare: Bare): Promise<number> {
+  const { world } = await lookAround(bare);
+  const context = contextOf(world);
+  const before = process.cpuUsage();
+  for (const record of context.ledger.placements.values()) scheduleCached(record, context);
+  return cpuSince(before);
 }
 
 const filesOf = ({ members, placements, picks }: Size, kind: "distinct" | "equal"): readonly File[] => [
@@ -58,9 +73,20 @@ interface MemberChange {
   readonly make: (isMade: boolean) => void;
 }
 
+/**
+ * The place of the member that changes: one in the middle of the range of its property, and of the third tier; every policy
+ * prefers that or the first, so that it matters to all of them. Three members are the fewest of which one is such.
+ */
+export function changedPlace(count: number): number {
+  const nodes = Array.from({ length: count }, (_, it) => nodesAt(it));
+  const isInside = (it: number): boolean => nodesAt(it) > Math.min(...nodes) && nodesAt(it) < Math.max(...nodes);
+  const middle = Math.floor(count / 2);
+  const places = [...nodes.keys()].filter((it) => it % 3 === 2 && isInside(it));
+  return places.find((it) => it >= middle) ?? places.at(-1) ?? 0;
+}
+
 function changesOf({ members }: Size, { repository, silence }: Bare): readonly MemberChange[] {
-  // Of the third tier: every policy prefers that or the first, so that it matters to all of them.
-  const at = Math.floor(members.length / 6) * 3 + 5;
+  const at = changedPlace(members.length);
   const member = members[at] ?? "";
   const edited = (special: Parameters<typeof constrainedCluster>[2]) => (isMade: boolean) =>
     repository.write([constrainedCluster(member, at, isMade ? special : {})]);
@@ -74,16 +100,10 @@ function changesOf({ members }: Size, { repository, silence }: Bare): readonly M
   ];
 }
 
-async function worldOf({ repository, fleet, memory }: Bare) {
-  const settings = { members: "record", patience: "none", acceptRewrite: null, trustAnchor: null } as const;
-  const { world } = await observe({ repository, fleet, clock: systemClock, ...unsigned }, settings, memory);
-  return world;
-}
-
 /** Everything scheduled and written down; how many bindings there are. */
 async function planned(bare: Bare): Promise<number> {
   await settle(bare, []);
-  const { ledger } = await worldOf(bare);
+  const { ledger } = (await lookAround(bare)).world;
   return [...ledger.placements.values()].reduce((sum, it) => sum + it.bindings.size, 0);
 }
 
@@ -104,5 +124,5 @@ function scheduled(policy: PlacementPolicy, candidates: readonly Candidate[]): v
 
 function leastOf(name: string, rounds: number, round: () => number): ScheduleOutcome {
   const spent = Array.from({ length: rounds }, round);
-  return { case: name, best: Math.min(...spent), rounds };
+  return { case: name, scheduling: Math.min(...spent), pass: null, rounds };
 }

@@ -144,8 +144,11 @@ function refused(world: World, refusal: Refusal): Plan {
 const kept = (before: Ledger, after: Ledger): Ledger =>
   (Object.keys(after) as (keyof Ledger)[]).every((key) => before[key] === after[key]) ? before : after;
 
-/** Decides first which trust file is in force; what people answered is judged by the one that was in force before. */
-function contextOf(world: World): PlanContext {
+/**
+ * What the placements of a plan are decided by. It is decided first which trust file is in force; what people answered is
+ * judged by the one that was in force before.
+ */
+export function contextOf(world: World): PlanContext {
   const observed = withTrust(record({ ...world, ledger: founded(world) }, withChangedFacts), world.intent);
   const recorded = { ...observed, quarantines: quarantinesIn(world) };
   const consent = consentOf(world, recorded, nextSequence(recorded));
