@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 
 const linesShown = 6;
-const lettersShown = 300;
+const lettersShown = 1_000;
 
 /** The first lines of a message, without a terminal's colours and the runner's own frames, each cut where it is long. */
 function firstLines(message) {

@@ -123,6 +123,76 @@ describe("what is held of a member", () => {
   });
 });
 
+describe("while everything is listed again", () => {
+  it("nothing older is given than before, of what no watch covers either", async () => {
+    const again = configMap("shop/again", {});
+    await stage.act({ placement: "again", apply: [again] });
+    const ours = await stage.see();
+    const beats = heartbeats();
+    const answered = new Set<string>();
+    let isListing = false;
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const network: Network = {
+      ...beats.network,
+      async exchange(outgoing) {
+        if (isListing && outgoing.url.pathname.endsWith("/api/v1/configmaps"))
+          cluster().remove({ ...settings, name: "again" });
+        const answer = await httpNetwork.exchange(outgoing);
+        if (!isListing) return answer;
+        answered.add(outgoing.url.pathname.slice(outgoing.url.pathname.lastIndexOf("/")));
+        if (outgoing.url.pathname.endsWith("/deployments")) await released;
+        return answer;
+      },
+    };
+    const { fleet, see } = await watching({ network });
+    const { key } = rendered(again);
+    const isThere = async (): Promise<boolean> => {
+      const seen = await see();
+      return seen.kind === "reached" && seen.objects.has(key);
+    };
+    for (let beat = 1; beat < 10; beat += 1) {
+      await see();
+      await beats.next();
+    }
+    isListing = true;
+    await beats.next();
+    await until("it is listed without the object", async () => answered.has("/again") && answered.has("/deployments"));
+    cluster().create("somebody", again);
+    await until("the watch of before gives it", isThere);
+    release();
+    await until("the new watch took over", async () => beats.isWaiting());
+    expect(await isThere()).toBe(true);
+    await fleet.close();
+    cluster().remove({ ...settings, name: "again" });
+    await stage.act({ placement: "again", sequence: 2, remove: [departure(ours, "again", again)], leaves: true });
+  });
+});
+
+/** A network whose heartbeats come when they are called for. */
+function heartbeats() {
+  let beat: (() => void) | null = null;
+  const network: Network = {
+    ...httpNetwork,
+    pause: (ms, signal) =>
+      ms < 10_000
+        ? httpNetwork.pause(ms, signal)
+        : new Promise((resolve) => {
+            beat = resolve;
+            signal?.addEventListener("abort", () => resolve());
+          }),
+  };
+  const isWaiting = (): boolean => beat !== null;
+  const next = async (): Promise<void> => {
+    await until("it waits for its heartbeat", async () => isWaiting());
+    beat?.();
+    beat = null;
+  };
+  return { network, isWaiting, next };
+}
+
 describe("what we wrote", () => {
   const hold: readonly {
     name: string;

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { inspect, isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import type { ForeignObject } from "../../../src/core/model/deletion.ts";
 import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
@@ -247,7 +247,10 @@ export async function stageOn(cluster: TestCluster, mode: "lists" | "watches" = 
     const going = new Set(
       held.kind === "reached" ? [...held.objects].flatMap(([key, it]) => (it.terminating ? key : [])) : [],
     );
-    expect(comparable(held, going)).toEqual(comparable(fresh, going));
+    const [watched, listed] = [comparable(held, going), comparable(fresh, going)];
+    // First what one has alone: it stands at the beginning of the message.
+    expect({ watched: onlyIn(watched, listed), listed: onlyIn(listed, watched) }).toEqual({ watched: [], listed: [] });
+    expect(watched).toEqual(listed);
     return ended;
   };
   const close = async (): Promise<void> => {
@@ -263,7 +266,7 @@ function reached(seen: Observation): Reached {
 }
 
 /** With the order of everything, which an equality of maps does not tell, and without some objects. */
-const comparable = (seen: Observation, without: ReadonlySet<ObjectKey> = new Set()): unknown =>
+const comparable = (seen: Observation, without: ReadonlySet<ObjectKey> = new Set()): object =>
   seen.kind === "unreachable"
     ? seen
     : {
@@ -272,6 +275,18 @@ const comparable = (seen: Observation, without: ReadonlySet<ObjectKey> = new Set
         unlisted: [...seen.unlisted],
         placements: [...seen.inventory.placements].map(([key, it]) => [key, { ...it, entries: [...it.entries] }]),
       };
+
+/** What stands in an observation and not in another one, in a line each. */
+function onlyIn(seen: object, other: object): readonly string[] {
+  const linesOf = (it: object): readonly string[] =>
+    Object.entries(it).flatMap(([name, value]: [string, unknown]) =>
+      (Array.isArray(value) ? value : [value]).map(
+        (one) => `${name}: ${inspect(one, { depth: null, breakLength: Number.POSITIVE_INFINITY })}`,
+      ),
+    );
+  const known = new Set(linesOf(other));
+  return linesOf(seen).filter((it) => !known.has(it));
+}
 
 export const receipt = (counts: Partial<Receipt>): Receipt =>
   ({

@@ -140,6 +140,7 @@ export class Informer {
     let aging: MemberWatch | null = null;
     for (let failures = 0; ; ) {
       const opened = await inSlot(this.#watching, () => this.#open());
+      if (aging !== null && "watch" in opened) opened.watch.succeed(aging);
       aging?.stop();
       aging = null;
       if (this.#closing.signal.aborted) {

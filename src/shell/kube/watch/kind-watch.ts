@@ -39,7 +39,12 @@ export class KindWatch {
   #marked = new Map<ObjectKey, LiveObject>();
   #following: RetryWatcher | null = null;
   #unmarked: { readonly keys: readonly ObjectKey[]; readonly found: LiveObjects | null } = noneMissing;
+  /** What the watch before this one found may be newer. */
+  #isUnmarkedOld = false;
+  /** What the last look wanted. */
+  #wanted: Pick<InventoryKind, "keys"> = { keys: new Set() };
   #listing: Promise<void> = Promise.resolve();
+  #reading: Promise<void> = Promise.resolve();
   /** Counts expected writes: a list that began before a write may not show it. */
   #writes = 0;
   #expectedVersion = 0;
@@ -67,17 +72,21 @@ export class KindWatch {
   async look(asking: MemberApi, wanted: InventoryKind): Promise<void> {
     if (!this.#isListed || this.#isUnwatchable()) await this.#list(asking);
     else if (!this.#isCaughtUp()) await this.#catchUp(asking);
-    const missing = this.#missing(wanted);
-    if (missing.length === this.#unmarked.keys.length && missing.every((it, at) => it === this.#unmarked.keys[at]))
-      return;
-    await this.#askUnmarked(asking, missing);
+    this.#wanted = wanted;
+    await this.#readUnmarked(asking, (keys) => this.#isUnmarkedOld || !isSameKeys(keys, this.#unmarked.keys));
   }
 
   /** Reads again what the watch does not cover. */
-  async refresh(asking: MemberApi, wanted: InventoryKind): Promise<void> {
+  async refresh(asking: MemberApi): Promise<void> {
     if (this.#following === null) await this.#list(asking);
-    const missing = this.#missing(wanted);
-    if (missing.length > 0) await this.#askUnmarked(asking, missing);
+    await this.#readUnmarked(asking, (keys) => keys.length > 0);
+  }
+
+  /** The next look gives nothing older than the watch before this one has given. */
+  succeed(before: KindWatch): void {
+    const isSame = isSameFound(before.#unmarked.found, this.#unmarked.found);
+    if (!isSame) this.#isUnmarkedOld = true;
+    if (before.#following !== null) this.#expectVersion(before.#following.version);
   }
 
   /** The next look must see these writes. */
@@ -91,9 +100,12 @@ export class KindWatch {
       return;
     }
     if (!written.isMarked && !this.#marked.has(written.key)) return;
-    // A version that is not a number is never reached: the kind is listed instead.
-    const version = Number.isNaN(written.version) ? Number.POSITIVE_INFINITY : written.version;
-    this.#expectedVersion = Math.max(this.#expectedVersion, version);
+    this.#expectVersion(written.version);
+  }
+
+  /** A version that is not a number is never reached: the kind is listed instead. */
+  #expectVersion(version: number): void {
+    this.#expectedVersion = Math.max(this.#expectedVersion, Number.isNaN(version) ? Number.POSITIVE_INFINITY : version);
   }
 
   stop(): void {
@@ -178,20 +190,27 @@ export class KindWatch {
     return this.#following === null && this.#resource !== null && this.#resource !== "gone";
   }
 
-  #missing(wanted: InventoryKind): readonly ObjectKey[] {
-    return this.#resource === null || this.#resource === "gone" ? [] : missingKeys(wanted, this.#marked);
+  /** What the last look wanted and the watch does not cover. */
+  #missing(): readonly ObjectKey[] {
+    return this.#resource === null || this.#resource === "gone" ? [] : missingKeys(this.#wanted, this.#marked);
   }
 
-  async #askUnmarked({ client }: MemberApi, keys: readonly ObjectKey[]): Promise<void> {
-    const resource = this.#resource as ApiResource;
+  /** One read at a time, if it is still due in its turn: an answer that was late would replace a newer one. */
+  #readUnmarked(asking: MemberApi, isDue: (keys: readonly ObjectKey[]) => boolean): Promise<void> {
+    const read = this.#reading.then(async () => {
+      const keys = this.#missing();
+      if (isDue(keys)) await this.#readUnmarkedNow(asking, keys);
+    });
+    this.#reading = read.catch(() => {});
+    return read;
+  }
+
+  async #readUnmarkedNow({ client }: MemberApi, keys: readonly ObjectKey[]): Promise<void> {
     const before = this.#unmarked.found;
-    const found = keys.length === 0 ? noneMissing.found : await observeUnlabelled(client, resource, keys);
-    const isSame =
-      before?.size === found?.size &&
-      [...(found ?? [])].every(([key, live]) => {
-        const was = before?.get(key);
-        return was !== undefined && isSameLiveObject(was, live);
-      });
+    this.#isUnmarkedOld = false;
+    const found =
+      keys.length === 0 ? noneMissing.found : await observeUnlabelled(client, this.#resource as ApiResource, keys);
+    const isSame = isSameFound(before, found);
     this.#unmarked = { keys, found: isSame ? before : found };
     if (!isSame) this.#change();
   }
@@ -225,6 +244,16 @@ const noneMissing: { readonly keys: readonly ObjectKey[]; readonly found: LiveOb
   keys: [],
   found: new Map(),
 };
+
+const isSameKeys = (a: readonly ObjectKey[], b: readonly ObjectKey[]): boolean =>
+  a.length === b.length && a.every((it, at) => it === b[at]);
+
+const isSameFound = (before: LiveObjects | null, found: LiveObjects | null): boolean =>
+  before?.size === found?.size &&
+  [...(found ?? [])].every(([key, live]) => {
+    const was = before?.get(key);
+    return was !== undefined && isSameLiveObject(was, live);
+  });
 
 const kept = (before: LiveObject | undefined, live: LiveObject): LiveObject =>
   before !== undefined && isSameLiveObject(before, live) ? before : live;

@@ -102,8 +102,8 @@ export class MemberWatch {
       this.#around.changed();
     }
     if (this.#inventoryWatch === null) this.#noticeInventory();
-    const known = [...this.#wantedKinds].filter(([name]) => this.#kinds.has(name));
-    await Promise.all(known.map(([name, wanted]) => this.#kind(name, wanted).refresh(asking, wanted)));
+    const known = [...this.#kinds].filter(([name]) => this.#wantedKinds.has(name));
+    await Promise.all(known.map(([, kind]) => kind.refresh(asking)));
     await this.#collect();
   }
 
@@ -124,6 +124,15 @@ export class MemberWatch {
       for (const [name, { kind }] of this.#wantedKinds) {
         if (written.kind !== "wrote" || isOfKind(written.key, kind)) this.#kinds.get(name)?.expect(written);
       }
+    }
+  }
+
+  /** The next look gives nothing older than the watch before this one has given, which went on while this one was opened. */
+  succeed(before: MemberWatch): void {
+    if (before.#inventory !== this.#inventory) this.#isInventoryOld = true;
+    for (const [name, kind] of this.#kinds) {
+      const earlier = before.#kinds.get(name);
+      if (earlier !== undefined) kind.succeed(earlier);
     }
   }
 

@@ -105,7 +105,7 @@ async function observeKind(asking: MemberApi, wanted: InventoryKind): Promise<Li
 }
 
 /** What the inventory names and the list of labelled objects does not have. */
-export const missingKeys = ({ keys }: InventoryKind, marked: LiveObjects): readonly ObjectKey[] =>
+export const missingKeys = ({ keys }: Pick<InventoryKind, "keys">, marked: LiveObjects): readonly ObjectKey[] =>
   [...keys].filter((it) => !marked.has(it));
 
 /** The objects of a kind with our label, at one moment. */
