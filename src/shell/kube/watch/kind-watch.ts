@@ -1,3 +1,4 @@
+import { sameList } from "../../../core/model/identity.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { ObjectKey } from "../../../core/model/manifest.ts";
 import { placementLabel } from "../../../core/model/names.ts";
@@ -73,7 +74,7 @@ export class KindWatch {
     if (!this.#isListed || this.#isUnwatchable()) await this.#list(asking);
     else if (!this.#isCaughtUp()) await this.#catchUp(asking);
     this.#wanted = wanted;
-    await this.#readUnmarked(asking, (keys) => this.#isUnmarkedOld || !isSameKeys(keys, this.#unmarked.keys));
+    await this.#readUnmarked(asking, (keys) => this.#isUnmarkedOld || !sameList(keys, this.#unmarked.keys));
   }
 
   /** Reads again what the watch does not cover. */
@@ -244,9 +245,6 @@ const noneMissing: { readonly keys: readonly ObjectKey[]; readonly found: LiveOb
   keys: [],
   found: new Map(),
 };
-
-const isSameKeys = (a: readonly ObjectKey[], b: readonly ObjectKey[]): boolean =>
-  a.length === b.length && a.every((it, at) => it === b[at]);
 
 const isSameFound = (before: LiveObjects | null, found: LiveObjects | null): boolean =>
   before?.size === found?.size &&
