@@ -455,6 +455,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/guard/guard.test.ts"],
   },
   {
+    breaks: "deletes by an old confirmation what another placement was to have since",
+    file: "src/core/plan/guard/judge-deletions.ts",
+    find: "      isLeaving(cluster, placement, key) &&",
+    replace: "      (held.confirmed || isLeaving(cluster, placement, key)) &&",
+    caughtBy: stories,
+  },
+  {
     breaks: "asks for what others have in a namespace as if it were the namespace alone",
     file: "src/core/plan/guard/deletion-digest.ts",
     find: "others: rows(set.others.flatMap(othersRows)),",

@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
+import type { Binding } from "../../../src/core/model/binding.ts";
 import type { HeldDeletion } from "../../../src/core/model/deletion.ts";
 import { canonicalJson, type Json } from "../../../src/core/model/json.ts";
 import type { Ledger } from "../../../src/core/model/ledger.ts";
-import type { ClusterName, Commit } from "../../../src/core/model/value.ts";
+import type { ClusterName, Commit, PlacementKey } from "../../../src/core/model/value.ts";
 import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
 import type { StateCommit, StateCommitRule } from "../state-commit.ts";
-import { keyOf, markOf } from "../world/observed-objects.ts";
+import { type Entry, keyOf, markOf } from "../world/observed-objects.ts";
 import { entryOf, setsOf, took, whatOf } from "./deletions.ts";
 import { fateOf } from "./fates.ts";
+import { wantersOf } from "./wanted.ts";
 import { isTooNew } from "./writes.ts";
 
 /** Promises about what people confirm: just what they were shown, and once (D 3). */
@@ -22,17 +24,46 @@ export const confirmationCommitRules: readonly (readonly [string, StateCommitRul
   ["I-29", asksForWhatIsDeleted],
 ];
 
-/** By a confirmation goes nothing that we wrote once more after it had been given: that is another placing. */
-function* deletesWhatStoodThere(write: MemberWrite, { simulation: { people } }: Judge): Generator<string> {
+/**
+ * By a confirmation goes nothing that was placed once more after it had been given, or that another placement was to have
+ * since. What its placement only puts right on its way out is placed as it was.
+ */
+function* deletesWhatStoodThere(write: MemberWrite, judge: Judge): Generator<string> {
+  const { people } = judge.simulation;
   if (!took(write) || write.ledger === null || write.before === null) return;
   const entry = entryOf(write);
   const mark = markOf(write.before);
   if (entry === null || mark === null) return;
+  const placed = bindingAt(write.ledger, write, entry)?.target?.sequence ?? mark.sequence;
   for (const { confirmed, digest } of setsOf(write.ledger, write, entry)) {
     const given = people.given.get(digest);
-    if (!confirmed || given === undefined || mark.sequence <= given.sequence) continue;
-    yield `${whatOf(write)} by ${digest.slice(0, 8)}, given at ${given.sequence}, although it was placed again at ${mark.sequence}`;
+    if (!confirmed || given === undefined) continue;
+    const what = `${whatOf(write)} by ${digest.slice(0, 8)}, given at ${given.sequence}`;
+    const isPutRight = mark.placement === entry.placement && placed <= given.sequence;
+    if (mark.sequence > given.sequence && !isPutRight)
+      yield `${what}, although it was placed again at ${mark.sequence}`;
+    for (const it of wantersSince(given.sequence, write, entry, judge))
+      yield `${what}, although ${it} was to have it since`;
   }
+}
+
+const bindingAt = (ledger: Ledger, { request }: MemberWrite, { placement }: Entry): Binding | undefined =>
+  ledger.placements.get(placement as PlacementKey)?.bindings.get(request.member as ClusterName);
+
+/** Who certainly wanted an object that leaves by any record since a sequence, besides who has it. */
+function wantersSince(
+  since: number,
+  { stateCommit, request: { member } }: MemberWrite,
+  { placement, key }: Entry,
+  { simulation, inForce }: Judge,
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (let at = stateCommit; at !== null; at = simulation.hub.commitAt(at).parent) {
+    const ledger = simulation.ledger(at);
+    if (ledger === null || ledger.sequence <= since) break;
+    for (const it of wantersOf(key, { ledger, member, besides: placement }, inForce)) found.add(it);
+  }
+  return found;
 }
 
 /**

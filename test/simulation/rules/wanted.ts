@@ -1,4 +1,5 @@
-import type { ClusterName, Commit, PlacementKey } from "../../../src/core/model/value.ts";
+import type { Ledger } from "../../../src/core/model/ledger.ts";
+import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
 import { type Document, identityOf } from "../people/document.ts";
 import type { Draft } from "../people/people.ts";
@@ -16,20 +17,36 @@ type Placement = Extract<Document, { kind: "placement" }>;
  * might drop it, nothing is.
  */
 function* deletesNothingWanted(write: MemberWrite, { inForce }: Judge): Generator<string> {
-  if (!took(write) || write.ledger?.sourceCommit == null) return;
+  if (!took(write) || write.ledger === null) return;
   const { ledger, request, inside } = write;
-  const said = inForce.at(ledger.sourceCommit as Commit);
   const entry = entryOf(write);
   if (entry === null) return;
-  const objects = [entry.key, ...inside.map((it) => it.key)];
-  for (const document of said.values()) {
-    if (document.kind !== "placement" || document.name === entry.placement) continue;
-    const binding = ledger.placements.get(document.name as PlacementKey)?.bindings.get(request.member as ClusterName);
-    if (binding === undefined || binding.state === "Unscheduled" || binding.removal !== null) continue;
-    if (!picks(document, request.member, said)) continue;
-    for (const key of objects)
-      if (isSelected(document, said, key)) yield `${whatOf(write)} takes ${key}, which ${document.name} wants there`;
-  }
+  for (const key of [entry.key, ...inside.map((it) => it.key)])
+    for (const wanter of wantersOf(key, { ledger, member: request.member, besides: entry.placement }, inForce))
+      yield `${whatOf(write)} takes ${key}, which ${wanter} wants there`;
+}
+
+interface Sight {
+  readonly ledger: Ledger;
+  readonly member: string;
+  /** Who has it. */
+  readonly besides: string;
+}
+
+/** The placements that certainly want an object on a member, besides the one that has it there. */
+export function wantersOf(
+  key: string,
+  { ledger, member, besides }: Sight,
+  inForce: Judge["inForce"],
+): readonly string[] {
+  if (ledger.sourceCommit === null) return [];
+  const said = inForce.at(ledger.sourceCommit);
+  return [...said.values()].flatMap((document) => {
+    if (document.kind !== "placement" || document.name === besides) return [];
+    const binding = ledger.placements.get(document.name as PlacementKey)?.bindings.get(member as ClusterName);
+    const isThere = binding !== undefined && binding.state !== "Unscheduled" && binding.removal === null;
+    return isThere && picks(document, member, said) && isSelected(document, said, key) ? document.name : [];
+  });
 }
 
 function isSelected(document: Placement, said: Draft, key: string): boolean {
