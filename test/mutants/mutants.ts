@@ -168,6 +168,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/apply/claim.test.ts", "test/shell/kube/executor.test.ts", ...stories],
   },
   {
+    breaks: "says of what it left alone that nobody has it, although another process claimed it since",
+    file: "src/shell/kube/apply/act.ts",
+    find: 'if (takeover.kind !== "leave") entries',
+    replace: "entries",
+    caughtBy: ["test/shell/kube/executor.test.ts", ...stories],
+  },
+  {
     breaks: "never looks which object stands there when two processes know it by two uids",
     file: "src/core/apply/claim.ts",
     find: "known !== undefined && known.uid !== entry.uid)",

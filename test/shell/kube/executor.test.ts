@@ -17,6 +17,7 @@ import { type Discovery, newDiscovery } from "../../../src/shell/kube/client/dis
 import { httpNetwork, type Network } from "../../../src/shell/kube/client/transport.ts";
 import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import { readInventory, writeInventory } from "../../../src/shell/kube/inventory/inventory.ts";
+import type { Receipt } from "../../../src/shell/reconcile/ports.ts";
 import { clientSide } from "../../strategy.ts";
 import {
   actionsOf,
@@ -24,6 +25,7 @@ import {
   clock,
   configMap,
   core,
+  type Doing,
   departure,
   doing,
   entriesOf,
@@ -199,35 +201,50 @@ describe("an executor that froze after its claim", () => {
 });
 
 describe("what two processes make that carry out the same decision", () => {
-  const settings = (space: string): JsonObject => configMap(`${space}/a`, { a: "1" });
+  const settings = (space: string, name = "a"): JsonObject => configMap(`${space}/${name}`, { a: "1" });
   const pathIn = (space: string): string => core(space, "configmaps", "a");
+  const keyIn = (space: string): ObjectKey => rendered(settings(space)).key;
 
-  /** Our fleet, at whose side something happens before or after it makes the ConfigMap. */
-  async function beside(when: "before" | "after", space: string, happens: () => Promise<void>): Promise<void> {
-    let isOver = false;
-    const network: Network = {
-      ...httpNetwork,
-      exchange: async (outgoing) => {
-        const isDue = !isOver && outgoing.method === "PATCH" && outgoing.url.pathname.endsWith(pathIn(space));
-        if (isDue) isOver = true;
-        if (isDue && when === "before") await happens();
-        const answer = await httpNetwork.exchange(outgoing);
-        if (isDue && when === "after") await happens();
-        return answer;
-      },
-    };
-    const fleet = await kubeFleet({ kubeconfig: simulated.kubeconfig, clock, network });
-    const ours = await fleet.act(stage.admin, actionsOf(stage.uid, [{ placement: space, apply: [settings(space)] }]));
-    expect(isOver).toBe(true);
-    expect(ours.interrupted).toBeNull();
+  /** Another process, through a network of its own. */
+  async function acting(exchange: Network["exchange"], ...doings: readonly Doing[]): Promise<Receipt> {
+    const fleet = await kubeFleet({ kubeconfig: simulated.kubeconfig, clock, network: { ...httpNetwork, exchange } });
+    const ended = await fleet.act(stage.admin, actionsOf(stage.uid, doings));
     await fleet.close();
+    return ended;
   }
 
-  const itIsGone = async (space: string): Promise<void> => {
-    bodyOf(await stage.client.request({ method: "DELETE", path: pathIn(space) }));
+  /** Our process, at whose side something happens before or after it makes the ConfigMap. */
+  async function beside(when: "before" | "after", doings: Doing, happens: () => Promise<void>): Promise<void> {
+    let isOver = false;
+    const ours = await acting(async (outgoing) => {
+      const isDue = !isOver && outgoing.method === "PATCH" && outgoing.url.pathname.endsWith("/configmaps/a");
+      if (isDue) isOver = true;
+      if (isDue && when === "before") await happens();
+      const answer = await httpNetwork.exchange(outgoing);
+      if (isDue && when === "after") await happens();
+      return answer;
+    }, doings);
+    expect(isOver).toBe(true);
+    expect(ours.interrupted).toBeNull();
+  }
+
+  /** Another process that claims, and dies before it writes anything. */
+  async function theyClaim(doings: Doing): Promise<void> {
+    let isDead = false;
+    const ended = await acting(async (outgoing) => {
+      isDead ||= outgoing.method === "PATCH";
+      if (isDead) throw new Error("it is dead");
+      return httpNetwork.exchange(outgoing);
+    }, doings);
+    expect(ended.interrupted).not.toBeNull();
+  }
+
+  const remove = async (path: string): Promise<void> => {
+    bodyOf(await stage.client.request({ method: "DELETE", path }));
   };
+  const wanted = (space: string): Doing => ({ placement: space, apply: [settings(space)] });
   const theyMakeIt = async (space: string): Promise<void> => {
-    await stage.act({ placement: space, apply: [settings(space)] });
+    await stage.act(wanted(space));
   };
 
   const stories = [
@@ -235,8 +252,8 @@ describe("what two processes make that carry out the same decision", () => {
       name: "what others deleted once we had made it, and the other process made anew",
       space: "anew-by-them",
       story: (space: string) =>
-        beside("after", space, async () => {
-          await itIsGone(space);
+        beside("after", wanted(space), async () => {
+          await remove(pathIn(space));
           await theyMakeIt(space);
         }),
     },
@@ -244,9 +261,9 @@ describe("what two processes make that carry out the same decision", () => {
       name: "what the other process made, others deleted, and we made anew",
       space: "anew-by-us",
       story: (space: string) =>
-        beside("before", space, async () => {
+        beside("before", wanted(space), async () => {
           await theyMakeIt(space);
-          await itIsGone(space);
+          await remove(pathIn(space));
         }),
     },
   ];
@@ -255,33 +272,36 @@ describe("what two processes make that carry out the same decision", () => {
     bodyOf(await post(stage.client, "/api/v1/namespaces", namespace(space)));
     await story(space);
     const uid = uidOf(bodyOf(await get(stage.client, pathIn(space))));
-    const { key } = rendered(settings(space));
     const made = { uid, adopted: false, outcome: { kind: "applied" } };
-    expect(entriesOf(await stage.see(), space).get(key)).toMatchObject(made);
+    expect(entriesOf(await stage.see(), space).get(keyIn(space))).toMatchObject(made);
   });
 
-  it("stands there as claimed, while the other process is about to make it anew", async () => {
+  it("stands there as claimed, while the other process is about to make anew what is gone", async () => {
     const space = "anew-by-nobody";
     bodyOf(await post(stage.client, "/api/v1/namespaces", namespace(space)));
-    await beside("after", space, async () => {
-      await itIsGone(space);
-      // They claim it, and are cut short.
-      const cut: Network = {
-        ...httpNetwork,
-        exchange: (outgoing) => {
-          if (outgoing.method === "PATCH") throw new Error("cut short");
-          return httpNetwork.exchange(outgoing);
-        },
-      };
-      const others = await kubeFleet({ kubeconfig: simulated.kubeconfig, clock, network: cut });
-      await others.act(stage.admin, actionsOf(stage.uid, [{ placement: space, apply: [settings(space)] }]));
-      await others.close();
+    await beside("after", wanted(space), async () => {
+      await remove(pathIn(space));
+      await theyClaim({ placement: space, apply: [settings(space), settings(space, "b")] });
     });
-    const { key } = rendered(settings(space));
-    expect(entriesOf(await stage.see(), space).get(key)).toMatchObject({ uid: null, adopted: false });
+    const claimed = { uid: null, adopted: false, outcome: { kind: "claimed" } };
+    expect(entriesOf(await stage.see(), space).get(keyIn(space))).toMatchObject(claimed);
     await theyMakeIt(space);
     const uid = uidOf(bodyOf(await get(stage.client, pathIn(space))));
-    expect(entriesOf(await stage.see(), space).get(key)).toMatchObject({ uid, adopted: false });
+    expect(entriesOf(await stage.see(), space).get(keyIn(space))).toMatchObject({ uid, adopted: false });
+  });
+
+  it("stands there as claimed as well where we had left it to another placement, which hands it over by now", async () => {
+    const space = "left-to-another";
+    bodyOf(await post(stage.client, "/api/v1/namespaces", namespace(space)));
+    const object = settings(space, "b");
+    await stage.act({ placement: "another", apply: [object] });
+    const both: Doing = { placement: space, apply: [settings(space), object] };
+    await beside("after", both, async () => {
+      await remove(core(space, "configmaps", "b"));
+      await theyClaim({ placement: space, apply: [object], from: ["another", 1] });
+    });
+    const claimed = { uid: null, adopted: false, outcome: { kind: "claimed" } };
+    expect(entriesOf(await stage.see(), space).get(rendered(object).key)).toMatchObject(claimed);
   });
 });
 

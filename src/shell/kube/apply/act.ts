@@ -129,7 +129,10 @@ function resultChanges(
   const entries = new Map(
     accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>(it.forget.map((key) => [key, null]))]),
   );
-  for (const [{ action, item }, { entry }] of writes) entries.get(action)?.set(item.key, entry);
+  for (const [{ action, item, takeover }, { entry }] of writes) {
+    // The claim said so already: somebody else may have claimed it since.
+    if (takeover.kind !== "leave") entries.get(action)?.set(item.key, entry);
+  }
   for (const [{ action, item }, { entry }] of removals) entries.get(action)?.set(item.key, entry);
   const changes = changesOf(accepted, entries, leavingIn(removals.keys()));
   return withoutHandedOver(changes, writes, claimed.inventory);
