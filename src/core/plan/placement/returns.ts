@@ -7,7 +7,7 @@ import { type ClusterName, compareText } from "../../model/value.ts";
 import type { Rendering } from "../../render/render.ts";
 import { guardMoves } from "../guard/protection.ts";
 import { carriedObjects } from "../moves/begin.ts";
-import type { Owner, PlanContext } from "../moves/context.ts";
+import type { PlanContext } from "../moves/context.ts";
 import type { Move } from "../moves/move.ts";
 import type { PlacementProgress } from "../moves/progress.ts";
 import { targetKeys, targetRendering } from "../moves/version.ts";
@@ -77,25 +77,21 @@ function moveOf(binding: Binding, record: PlacementRecord, context: PlanContext)
  * come. What was told once may be done at any moment, whatever was seen of the member last.
  */
 function untouched({ cluster, leaving }: Binding, { key }: PlacementRecord, context: PlanContext): Set<ObjectKey> {
-  const before = context.world.ledger.placements.get(key)?.bindings.get(cluster)?.leaving ?? [];
+  const { placements } = context.world.ledger;
+  const before = placements.get(key)?.bindings.get(cluster)?.leaving ?? [];
   const handedOver = new Set(before.flatMap((it) => (it.handOver === undefined ? [] : objectKey(it.id))));
+  const others = handedOver.size === 0 ? [] : [...placements.values()].filter((it) => it.key !== key);
+  const isTaken = (it: ObjectKey): boolean => others.some((other) => mayHave(it, other, cluster, context));
   const isWaiting = (id: ObjectId): boolean =>
-    handedOver.has(objectKey(id))
-      ? !isTaken(objectKey(id), { cluster, placement: key }, context)
-      : context.isHeld(cluster, key, id);
+    handedOver.has(objectKey(id)) ? !isTaken(objectKey(id)) : context.isHeld(cluster, key, id);
   return new Set(leaving.flatMap(({ id }) => (isWaiting(id) ? objectKey(id) : [])));
 }
 
-/** Whether another placement was to carry an object there by the last decision: it may have taken it since. */
-function isTaken(key: ObjectKey, { cluster, placement }: Owner, context: PlanContext): boolean {
-  const { placements } = context.world.ledger;
-  const others = context.wants.sharedObjects().get(key) ?? [];
-  return others.some((it) => {
-    const record = placements.get(it);
-    const binding = record?.bindings.get(cluster);
-    if (it === placement || record === undefined || binding === undefined) return false;
-    return targetKeys(binding, record, context).has(key) || binding.leaving.some(({ id }) => objectKey(id) === key);
-  });
+/** Whether a placement was to carry an object there by the last decision, or is still to let go of it: it may have taken it. */
+function mayHave(key: ObjectKey, record: PlacementRecord, cluster: ClusterName, context: PlanContext): boolean {
+  const binding = record.bindings.get(cluster);
+  if (binding === undefined) return false;
+  return targetKeys(binding, record, context).has(key) || binding.leaving.some(({ id }) => objectKey(id) === key);
 }
 
 function returned(binding: Binding, record: PlacementRecord, context: PlanContext): Binding {
