@@ -22,6 +22,16 @@ spec:
     overrideRules:
 ${rules.map((it) => `      - ${it}\n`).join("")}`;
 
+/** An override of ConfigMaps of the namespace web. */
+const resourceOverride = (name: string, objects: readonly string[], rules: readonly string[], placed = ""): string =>
+  override(name, rules, placed)
+    .replace("kind: ClusterResourceOverride", "kind: ResourceOverride")
+    .replace(`metadata: {name: ${name}}`, `metadata: {name: ${name}, namespace: web}`)
+    .replace(
+      /clusterResourceSelectors: .*/,
+      `resourceSelectors: [${objects.map((it) => `{group: "", version: v1, kind: ConfigMap, name: ${it}}`).join(", ")}]`,
+    );
+
 const everywhere = "clusterSelector: {clusterSelectorTerms: []}";
 const where = (labels: string): string =>
   `clusterSelector: {clusterSelectorTerms: [{labelSelector: {matchLabels: {${labels}}}}]}`;
@@ -43,7 +53,7 @@ function found(files: Files): readonly string[] {
 const mend =
   "correct the operation, or the clusterSelector of its rule: until then nothing new of the placement reaches such a cluster";
 const idleFix = "correct it, or keep these clusters out of its selectors";
-const soAlready = "everything there is so already";
+const soAlready = "what it selects is so already, or left out there";
 
 const fleet = {
   "n.yaml": namespace("web", "team: shop"),
@@ -222,6 +232,87 @@ describe("an override is tried on every cluster that the files declare, before i
     ],
   ];
   for (const [name, files, want] of cases) it(name, () => expect(found(files)).toEqual(want));
+});
+
+describe("an override of a namespace is tried like any other", () => {
+  const cases: readonly [name: string, files: Files, want: readonly unknown[]][] = [
+    [
+      "on the objects that it names alone",
+      {
+        "a.yaml": configMap("a"),
+        "b.yaml": labelled("b", "x: y"),
+        "o.yaml": resourceOverride("o", ["a", "b"], [patch(where("env: dev"), add("/metadata/labels/a", "x"))]),
+      },
+      [
+        `o.yaml:9:118: error FLT1343: spec.policy.overrideRules[0].jsonPatchOverrides[0]: fails on the cluster c2 and 1 more (placement web), for ConfigMap web/a: /metadata/labels does not exist; ${mend}`,
+      ],
+    ],
+    [
+      "O-05 on what the overrides of its Namespace have left",
+      {
+        "a.yaml": configMap("a"),
+        "c.yaml": override("o", [patch(everywhere, add("/metadata/labels", "{x: y}"))]),
+        "o.yaml": resourceOverride("o", ["a"], [patch(everywhere, add("/metadata/labels/a", "x"))]),
+      },
+      [],
+    ],
+    [
+      "O-18 and not on what these take away",
+      {
+        "a.yaml": configMap("a"),
+        "c.yaml": override("o", [`{${where("env: dev")}, overrideType: Delete}`]),
+        "o.yaml": resourceOverride("o", ["a"], [patch(where("env: dev"), add("/metadata/labels/a", "x"))]),
+      },
+      [
+        expect.stringContaining(
+          `warning FLT1333: spec.policy: changes nothing on the cluster c2 and 1 more (placement web): ${soAlready};`,
+        ),
+      ],
+    ],
+    [
+      "O-23 on what an envelope wraps, too",
+      {
+        "e.yaml": `apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ResourceEnvelope
+metadata: {name: e, namespace: web}
+data: {a: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: web}}}
+`,
+        "o.yaml": resourceOverride("o", ["a"], [patch(everywhere, add("/metadata/labels/a", "x"))]),
+      },
+      [expect.stringContaining("for ConfigMap web/a in ResourceEnvelope web/e: /metadata/labels does not exist;")],
+    ],
+    [
+      "what is so already is a warning",
+      {
+        "a.yaml": labelled("a", "a: x"),
+        "o.yaml": resourceOverride("o", ["a"], [patch(everywhere, add("/metadata/labels/a", "x"))]),
+      },
+      [expect.stringContaining("warning FLT1333: spec.policy: changes nothing on the cluster c1 and 2 more")],
+    ],
+    [
+      "O-21 and not for placements that it does not belong to",
+      {
+        "a.yaml": configMap("a"),
+        "o.yaml": resourceOverride("o", ["a"], [patch(everywhere, add("/x/y", "x"))], "web, scope: Namespaced"),
+      },
+      [],
+    ],
+    [
+      "two of one name, in the fleet and in a namespace called null, are two, and after a failure nothing is said to be idle",
+      {
+        "n.yaml": namespace('"null"', "team: shop"),
+        "a.yaml": configMap("a").replace("namespace: web", 'namespace: "null"'),
+        "p.yaml": placement("web").replace("name: web}]", 'name: "null"}]'),
+        "c.yaml": override("o", [patch(everywhere, add("/x/y", "x"))]).replace(", name: web}", ', name: "null"}'),
+        "o.yaml": resourceOverride("o", ["a"], [patch(everywhere, add("/metadata/labels", "{a: b}"))]).replace(
+          "namespace: web",
+          'namespace: "null"',
+        ),
+      },
+      [expect.stringMatching(/^c\.yaml:.*fails on the cluster c1 and 2 more/)],
+    ],
+  ];
+  for (const [name, files, want] of cases) it(name, () => expect(found({ ...fleet, ...files })).toEqual(want));
 });
 
 describe("what is found is bounded", () => {

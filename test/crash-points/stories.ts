@@ -73,9 +73,10 @@ export const stories: readonly Story[] = [
       manifest object="ConfigMap shop/config" value=2w`,
   },
   {
-    name: "an override edited",
+    name: "an override edited, and one in a namespace added that wins over it",
     given: everything,
-    edit: 'override name=more object="Namespace web" label=env=dev value=two',
+    edit: `override name=more object="Namespace web" label=env=dev value=two
+      override name=own object="ConfigMap web/config" label=env=dev value=three`,
   },
   {
     name: "a placement in quarantine for a while",

@@ -14,6 +14,27 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/render/unwrap.test.ts"],
   },
   {
+    breaks: "lets a version move while the document of one of its envelopes cannot be used",
+    file: "src/core/intent/intent.ts",
+    find: "defect: defect ?? unread",
+    replace: "defect",
+    caughtBy: ["test/core/intent/kinds/envelope.test.ts"],
+  },
+  {
+    breaks: "lets an override of a Namespace have the last word over those in it",
+    file: "src/core/render/applicable-overrides.ts",
+    find: 'compareText(a.namespace ?? "", b.namespace ?? "") ||',
+    replace: 'compareText(b.namespace ?? "", a.namespace ?? "") ||',
+    caughtBy: ["test/core/plan/resource-overrides.test.ts"],
+  },
+  {
+    breaks: "takes an override that names a ResourcePlacement for one of the ClusterResourcePlacement of that name",
+    file: "src/core/intent/kinds/override.ts",
+    find: 'spec.placement?.scope === "Namespaced" ? namespace : null',
+    replace: "null",
+    caughtBy: ["test/core/intent/kinds/override.test.ts"],
+  },
+  {
     breaks: "places an envelope without the first thing in it",
     file: "src/core/render/unwrap.ts",
     find: "const objects = wraps?.objects ?? [];",

@@ -503,7 +503,7 @@ export const trustMutants: readonly Mutant[] = [
   {
     breaks: "shows as handed over what the next owner's override deletes",
     file: "src/core/report/request-changes.ts",
-    find: "!overrides.some(({ spec }) => mayDelete(spec, it, object))",
+    find: "!overrides.some((by) => mayDelete(by, it, object))",
     replace: "overrides.length >= 0",
     caughtBy: ["test/core/report/request-text.test.ts"],
   },

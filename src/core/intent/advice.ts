@@ -1,25 +1,13 @@
 import type { Intent, Problem } from "../model/intent.ts";
-import { isObject, type Json, member, memberAt, textsOf } from "../model/json.ts";
-import {
-  type EnvelopeRef,
-  envelopeRef,
-  isEnvelope,
-  kindKey,
-  misplacedIn,
-  type ObjectId,
-  type ObjectKey,
-  objectKey,
-  objectText,
-  type WrappedObject,
-} from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
-import type { Override } from "../model/override.ts";
-import type { Placement, ResourceSelector } from "../model/placement.ts";
-import { type ClusterName, compareText, type Labels, selects } from "../model/value.ts";
+import { isObject, type Json, member } from "../model/json.ts";
+import { type EnvelopeRef, envelopeRef, kindKey, misplacedIn, type WrappedObject } from "../model/manifest.ts";
+import type { Placement } from "../model/placement.ts";
+import { type ClusterName, compareText } from "../model/value.ts";
 import { locateProblem } from "../yaml/locate.ts";
 import { didYouMean } from "../yaml/nearest.ts";
-import { error, type FieldProblem, type FieldProblems, note, warning } from "../yaml/problems.ts";
+import { error, type FieldProblem, type FieldProblems, warning } from "../yaml/problems.ts";
 import type { ContentOf } from "./kinds/kind.ts";
+import { overrideAdvice } from "./override-advice.ts";
 import { placementAdvice } from "./placement-advice.ts";
 import type { DocumentVersion, DocumentVersions } from "./resolve.ts";
 import { budgetAdvice, evictionAdvice, runAdvice, strategyAdvice } from "./rollout-advice.ts";
@@ -55,7 +43,7 @@ function problemsWith({ id, content }: DocumentVersion, context: AdviceContext):
         ...sharedObjectAdvice(content.placement, context),
       ];
     case "override":
-      return overrideProblems(content.override, context);
+      return overrideAdvice(content.override, context);
     case "run":
       return runAdvice(content.run, context);
     case "strategy":
@@ -127,93 +115,6 @@ function unknownClusterProblem(
 ): FieldProblem {
   const fix = didYouMean(name, clusters.keys(), "add its MemberCluster, or remove the name");
   return { ...warning("FLT1335", at, `there is no MemberCluster ${name}`, fix), on: "key" };
-}
-
-function overrideProblems(override: Pick<Override, "namespace" | "spec">, context: AdviceContext): FieldProblems {
-  return [...reachProblems(override, context), ...ruleProblems(override, context)];
-}
-
-/** To which placements an override applies. */
-function reachProblems(
-  { namespace, spec }: Pick<Override, "namespace" | "spec">,
-  context: AdviceContext,
-): FieldProblems {
-  const { placements } = context;
-  if (spec.placement !== null && !placements.has(spec.placement)) {
-    const fix = didYouMean(spec.placement, placements.keys(), "add the placement, or correct the name");
-    return [warning("FLT1337", ["spec", "placement", "name"], `there is no placement ${spec.placement}`, fix)];
-  }
-  const reached = reachedBy({ namespace, spec }, context);
-  if (reached.length === 0) {
-    const what = spec.selectors.map((it) => objectText({ ...it, namespace })).slice(0, 3);
-    const message = `no placement it belongs to selects ${what.join(", ")}: it has no effect`;
-    return [warning("FLT1333", ["spec"], message, "correct the selectors, or let a placement select the object")];
-  }
-  if (spec.placement !== null) return [];
-  const names = reached.map((it) => it.key);
-  const shown = names.slice(0, 10).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "");
-  return [note("FLT1334", ["spec"], `applies to ${shown}`, "name one in spec.placement to narrow it down")];
-}
-
-/** Placements that an override is for and that select one of its objects, by key. */
-function reachedBy(
-  { namespace, spec }: Pick<Override, "namespace" | "spec">,
-  context: AdviceContext,
-): readonly Placement[] {
-  const reached = new Set<Placement>();
-  for (const selector of spec.selectors)
-    for (const id of placedAs({ ...selector, namespace }, context)) {
-      const manifest = context.objects.get(objectKey(id))?.manifest;
-      const labels = manifest === undefined ? null : textsOf(memberAt(manifest, "metadata", "labels"));
-      for (const { placement, selectors } of selectorsOf(context.placements).get(kindKey(id)) ?? [])
-        if (spec.placement === null || placement.key === spec.placement)
-          if (selectors.some((it) => picks(it, id.name, labels))) reached.add(placement);
-    }
-  return [...reached].sort((a, b) => compareText(a.key, b.key));
-}
-
-/** An object, and the envelopes that it is in: by any of these a placement selects it. Never an envelope itself. */
-const placedAs = (id: ObjectId, { objects }: AdviceContext): readonly ObjectId[] =>
-  isEnvelope(id) ? [] : [id, ...(envelopesBy(objects).get(objectKey(id)) ?? [])];
-
-const envelopesBy = remembered((objects: AdviceContext["objects"]): ReadonlyMap<ObjectKey, readonly ObjectId[]> => {
-  const found = new Map<ObjectKey, ObjectId[]>();
-  for (const { id, wraps } of objects.values())
-    for (const it of wraps?.objects ?? []) {
-      const key = objectKey(it.id);
-      found.set(key, [...(found.get(key) ?? []), id]);
-    }
-  return found;
-});
-
-/** What placements select, by kind. */
-const selectorsOf = remembered((placements: AdviceContext["placements"]) => {
-  const byKind = new Map<string, Map<Placement, ResourceSelector[]>>();
-  for (const placement of placements.values())
-    for (const selector of placement.spec.resourceSelectors) {
-      const ofKind = byKind.get(kindKey(selector)) ?? new Map<Placement, ResourceSelector[]>();
-      byKind.set(kindKey(selector), ofKind);
-      ofKind.set(placement, [...(ofKind.get(placement) ?? []), selector]);
-    }
-  return new Map(
-    [...byKind].map(([kind, of]) => [kind, [...of].map(([placement, selectors]) => ({ placement, selectors }))]),
-  );
-});
-
-function picks({ name, labelSelector }: ResourceSelector, wanted: string, labels: Labels | null): boolean {
-  if (name !== null) return name === wanted;
-  return labelSelector === null || (labels !== null && selects(labelSelector, labels));
-}
-
-/** Rules whose selectors match no cluster of the fleet: `yaml/README.md#b-87`. */
-function ruleProblems({ spec }: Pick<Override, "spec">, { clusters }: AdviceContext): FieldProblems {
-  if (clusters.size === 0) return [];
-  return spec.rules.flatMap(({ clusters: selectors }, i) => {
-    if (selectors === null || selectors.length === 0) return [];
-    for (const { labels } of clusters.values()) if (selectors.some((it) => selects(it, labels))) return [];
-    const at = ["spec", "policy", "overrideRules", i, "clusterSelector"];
-    return [warning("FLT1333", at, "no cluster matches: the rule has no effect", "correct the selector")];
-  });
 }
 
 /** One note about all Secrets in plain text, which whoever can read a branch can read; null without any. */

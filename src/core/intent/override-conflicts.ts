@@ -1,6 +1,6 @@
 import { type ObjectKey, objectKey, objectText } from "../model/manifest.ts";
 import { compareText } from "../model/value.ts";
-import { error } from "../yaml/problems.ts";
+import { error, type FieldProblem } from "../yaml/problems.ts";
 import {
   type DocumentProblem,
   type DocumentVersion,
@@ -9,7 +9,7 @@ import {
   positionText,
 } from "./resolve.ts";
 
-/** How many ClusterResourceOverrides there may be: `intent/README.md#v-cro-08`. */
+/** How many overrides there may be in a fleet, and in a namespace: `intent/README.md#v-cro-08`, `#v-ro-05`. */
 const maxOverrides = 100;
 
 type OverrideVersion = DocumentVersion & { readonly content: { readonly kind: "override" } };
@@ -38,7 +38,7 @@ export function withoutConflicts(
     }
   }
   for (const [key, version] of surplus(versions, before)) {
-    documentProblems.push({ ref: version, problem: tooMany });
+    documentProblems.push({ ref: version, problem: tooMany(version) });
     versions.delete(key);
   }
   return { versions, documentProblems };
@@ -93,20 +93,28 @@ function conflictProblem({ content }: OverrideVersion, others: readonly Override
   return error("FLT1331", ["spec"], message, "merge them, or give each its own placement");
 }
 
-/** New overrides beyond the limit; by name, since a commit has no order. */
+/** New overrides beyond the limit, in the fleet or in their namespace; by name, since a commit has no order. */
 function surplus(
   versions: DocumentVersions,
   before: DocumentVersions,
-): readonly (readonly [ObjectKey, DocumentVersion])[] {
-  const all = [...versions].filter(([, it]) => isOverride(it) && it.content.override.scope === "Cluster");
-  const fresh = all.filter(([key]) => !before.has(key)).sort(([a], [b]) => compareText(a, b));
-  const excess = Math.min(Math.max(0, all.length - maxOverrides), fresh.length);
-  return excess === 0 ? [] : fresh.slice(fresh.length - excess);
+): readonly (readonly [ObjectKey, OverrideVersion])[] {
+  const groups = new Map<string | null, [ObjectKey, OverrideVersion][]>();
+  for (const [key, version] of versions) {
+    if (!isOverride(version)) continue;
+    const { namespace } = version.content.override;
+    const group = groups.get(namespace);
+    if (group === undefined) groups.set(namespace, [[key, version]]);
+    else group.push([key, version]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    if (group.length <= maxOverrides) return [];
+    const fresh = group.filter(([key]) => !before.has(key)).sort(([a], [b]) => compareText(a, b));
+    return fresh.slice(Math.max(0, fresh.length - (group.length - maxOverrides)));
+  });
 }
 
-const tooMany = error(
-  "FLT1338",
-  ["metadata", "name"],
-  `more than ${maxOverrides} overrides; this one is ignored`,
-  "merge overrides, or remove some",
-);
+const tooMany = ({ content: { override } }: OverrideVersion): FieldProblem => {
+  const where = override.namespace === null ? "" : ` in namespace ${override.namespace}`;
+  const message = `more than ${maxOverrides} overrides${where}; this one is ignored`;
+  return error("FLT1338", ["metadata", "name"], message, "merge overrides, or remove some");
+};

@@ -1,4 +1,5 @@
 import type { MemberCluster } from "../model/fleet.ts";
+import { overrideDocumentKey } from "../model/history.ts";
 import type { Intent } from "../model/intent.ts";
 import { sameJson } from "../model/json.ts";
 import { placedText, type ScopeTable, type SourcedManifest } from "../model/manifest.ts";
@@ -14,7 +15,7 @@ import { hasVariableKey, holdsVariable, stringsIn, variableLabels } from "./vari
 /** What showed when an override was tried on the clusters that it matches (`render/README.md#trying-overrides`). */
 export type OverrideFinding = { readonly override: Override } & (
   | FailingOverride
-  /** What it selects is there already as the override wants it. */
+  /** What it selects is there already as the override wants it, or another one takes it away. */
   | { readonly kind: "idle"; readonly clusters: readonly ClusterName[]; readonly placements: readonly PlacementKey[] }
   /** It fails for more reasons than are told. */
   | { readonly kind: "more"; readonly reasons: number }
@@ -62,9 +63,9 @@ export function overrideFindings(intent: Tried): readonly OverrideFinding[] {
     for (const chain of chainsOf(selection.resources, candidates, intent.scopes))
       tryChain(chain, { placement: placement.key, members, trials });
   }
-  const written = new Map(intent.overrides.map((it) => [`${it.namespace}/${it.name}`, it]));
+  const written = new Map(intent.overrides.map((it) => [overrideDocumentKey(it), it]));
   return snapshots.flatMap((it) => {
-    const override = written.get(`${it.namespace}/${it.override}`);
+    const override = written.get(overrideDocumentKey({ namespace: it.namespace, name: it.override }));
     const trial = trials.get(it);
     return override === undefined || trial === undefined ? [] : findingsOf(override, trial);
   });
@@ -196,13 +197,15 @@ function tryObject(
 ): void {
   const [{ name: cluster, labels }] = group;
   let here = object.manifest;
-  for (const act of acting) {
+  for (const [at, act] of acting.entries()) {
     const { override, trial } = act;
     trial.tries += 1;
-    if (trial.tries > maxTries) return;
-    const tried = overrideManifest(object, here, [override], { cluster, labels });
-    if (tried.kind === "failed") {
-      noteFailure(trial, tried, { object, placement, group });
+    const isCut = trial.tries > maxTries;
+    const tried = isCut ? null : overrideManifest(object, here, [override], { cluster, labels });
+    if (tried === null || tried.kind === "failed") {
+      if (tried !== null) noteFailure(trial, tried, { object, placement, group });
+      // Of those after it nobody knows.
+      for (const later of acting.slice(at + 1)) later.isOfUse = true;
       return;
     }
     act.isOfUse ||= tried.kind === "deleted" || !sameJson(tried.manifest, here);

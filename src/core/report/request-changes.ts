@@ -1,7 +1,7 @@
 import type { PendingRemoval } from "../model/binding.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { apiVersionOf, type ObjectId, objectKey, type VersionedId } from "../model/manifest.ts";
-import type { OverrideSpec } from "../model/override.ts";
+import type { OverrideSnapshot } from "../model/override.ts";
 import type { RenderedManifest } from "../model/plan.ts";
 import { type ClusterName, type Commit, compareText, type PlacementKey } from "../model/value.ts";
 import { type ApprovalRequest, requestedPlacement } from "../plan/approval/approval-request.ts";
@@ -145,18 +145,23 @@ function takerOf(
     );
   };
   const found = [...placements.values()].filter((it) => it.key !== placement && holds(it)).map((it) => it.key);
-  return found.filter((it) => !overrides.some(({ spec }) => mayDelete(spec, it, object))).sort(compareText)[0] ?? null;
+  return found.filter((it) => !overrides.some((by) => mayDelete(by, it, object))).sort(compareText)[0] ?? null;
 }
 
-/** Whether an override of a placement deletes an object on some cluster; an override of a Namespace acts on all in it. */
-const mayDelete = ({ placement, selectors, rules }: OverrideSpec, of: PlacementKey, object: ObjectId): boolean =>
-  (placement === null || placement === of) &&
-  rules.some((it) => it.action.kind === "Delete") &&
-  selectors.some(({ kind, name }) =>
-    kind === "Namespace" && object.namespace !== null
+/**
+ * Whether an override of a placement deletes an object on some cluster; a cluster override of a Namespace acts on all in it,
+ * a namespaced one in its own namespace.
+ */
+function mayDelete({ namespace, spec }: OverrideSnapshot, of: PlacementKey, object: ObjectId): boolean {
+  const { placement, selectors, rules } = spec;
+  if (placement !== null && placement !== of) return false;
+  if (!rules.some((it) => it.action.kind === "Delete")) return false;
+  return selectors.some(({ kind, name }) =>
+    namespace === null && kind === "Namespace" && object.namespace !== null
       ? name === object.namespace
-      : kind === object.kind && name === object.name,
+      : kind === object.kind && name === object.name && (namespace === null || namespace === object.namespace),
   );
+}
 
 /** The objects of a group, one line each. */
 export function rowLines({ rows, same }: ChangeGroup): readonly string[] {

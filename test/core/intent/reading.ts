@@ -89,6 +89,14 @@ spec:
         jsonPatchOverrides: [{op: add, path: /metadata/labels/a, value: b}]
 `;
 
+/** The same override, written for one ConfigMap of the namespace web; what a placement is written like, as there. */
+export const resourceOverride = (name: string, object: string, placementName = "", namespace = "web"): string =>
+  override(name, object, placementName)
+    .replace("kind: ClusterResourceOverride", "kind: ResourceOverride")
+    .replace(`metadata: {name: ${name}}`, `metadata: {name: ${name}, namespace: ${namespace}}`)
+    .replace("clusterResourceSelectors:", "resourceSelectors:")
+    .replace("kind: Namespace", "kind: ConfigMap");
+
 export const run = (name: string, spec = ""): string => `apiVersion: placement.kubernetes-fleet.io/v1beta1
 kind: ClusterStagedUpdateRun
 metadata: {name: ${name}}
@@ -129,7 +137,11 @@ export function inForce({ clusters, placements, overrides, runs, objects, holds 
   const names = [
     ...[...clusters.keys()].map((it) => `MemberCluster.cluster.kubernetes-fleet.io ${it}`),
     ...[...placements.keys()].map((it) => `ClusterResourcePlacement.placement.kubernetes-fleet.io ${it}`),
-    ...overrides.map((it) => `ClusterResourceOverride.placement.kubernetes-fleet.io ${it.name}`),
+    ...overrides.map(({ namespace, name }) =>
+      namespace === null
+        ? `ClusterResourceOverride.placement.kubernetes-fleet.io ${name}`
+        : `ResourceOverride.placement.kubernetes-fleet.io ${namespace}/${name}`,
+    ),
     ...[...runs.values()].map(({ scope, key }) =>
       scope === "Cluster"
         ? `ClusterStagedUpdateRun.placement.kubernetes-fleet.io ${key}`

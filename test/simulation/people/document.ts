@@ -18,7 +18,10 @@ export type Document =
   | { readonly kind: "placement"; readonly name: string; readonly policy: string; readonly options: string }
   /** `env=dev r=a np:4 taint:gpu`: labels, the property, taints. */
   | { readonly kind: "cluster"; readonly name: string; readonly words: string }
-  /** Adds one word to a namespace and all that is in it, or takes them away (`delete`), on clusters with a label. */
+  /**
+   * Adds one word to a namespace and all that is in it, or takes them away (`delete`), on clusters with a label. Of a single
+   * object in a namespace: to that one, by a ResourceOverride.
+   */
   | {
       readonly kind: "override";
       readonly name: string;
@@ -371,21 +374,23 @@ function clusterOf({ name, words }: Extract<Document, { kind: "cluster" }>): Jso
 }
 
 function overrideOf({ name, object, label, value }: Extract<Document, { kind: "override" }>): JsonObject {
-  const { group, kind, name: objectName } = identityOf(object);
+  const { group, kind, namespace, name: objectName } = identityOf(object);
   const clusterSelector = { clusterSelectorTerms: [{ labelSelector: { matchLabels: labelsOf(label) } }] };
   const action =
     value === "delete"
       ? { overrideType: "Delete" }
       : { overrideType: "JSONPatch", jsonPatchOverrides: [{ op: "add", path: "/metadata/labels/more", value }] };
-  return {
-    apiVersion: fleetGroup,
-    kind: "ClusterResourceOverride",
-    metadata: { name },
-    spec: {
-      clusterResourceSelectors: [{ group, version: "v1", kind, name: objectName }],
-      policy: { overrideRules: [{ clusterSelector, ...action }] },
-    },
-  };
+  const selectors = [{ group, version: "v1", kind, name: objectName }];
+  const policy = { overrideRules: [{ clusterSelector, ...action }] };
+  return namespace === null
+    ? {
+        ...{ apiVersion: fleetGroup, kind: "ClusterResourceOverride", metadata: { name } },
+        spec: { clusterResourceSelectors: selectors, policy },
+      }
+    : {
+        ...{ apiVersion: fleetGroup, kind: "ResourceOverride", metadata: { name, namespace } },
+        spec: { resourceSelectors: selectors, policy },
+      };
 }
 
 /** What of a commit is not understood, though nobody broke it: a world that asks for that tests nothing. */

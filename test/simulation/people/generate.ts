@@ -30,8 +30,9 @@ type Dice = ReturnType<typeof random>;
 
 /** A storm as data: the steps of a world in which anything may happen, from a number. */
 export function generate(seed: number): readonly Step[] {
-  // Lies and envelopes have dice of their own: all else goes on as it would without them.
-  return new Author(random(seed), random(seed + 1_000_000), random(seed + 2_000_000)).write();
+  // Lies, envelopes and teams have dice of their own: all else goes on as it would without them.
+  const others = (at: number): Dice => random(seed + at * 1_000_000);
+  return new Author({ dice: random(seed), lies: others(1), wraps: others(2), teams: others(3) }).write();
 }
 
 class Author {
@@ -39,6 +40,8 @@ class Author {
   readonly #lies: Dice;
   /** Null in worlds without envelopes. */
   readonly #wraps: Dice | null;
+  /** Null in worlds in which nobody overrides single objects of a namespace. */
+  readonly #teams: Dice | null;
   readonly #steps: Step[] = [];
   readonly #members: readonly [string, ...string[]];
   /** A placement's type cannot be edited. */
@@ -52,10 +55,11 @@ class Author {
   #value = 0;
   #isHeld = false;
 
-  constructor(dice: Dice, lies: Dice, wraps: Dice) {
+  constructor({ dice, lies, wraps, teams }: Readonly<Record<"dice" | "lies" | "wraps" | "teams", Dice>>) {
     this.#dice = dice;
     this.#lies = lies;
     this.#wraps = wraps.below(3) === 0 ? wraps : null;
+    this.#teams = teams.below(3) === 0 ? teams : null;
     const type = () => dice.pick(["PickAll", "PickAll", "PickN", "PickFixed"] as const);
     this.#types = { web: type(), shop: type() };
     const count = 2 + dice.below(3);
@@ -347,6 +351,7 @@ class Author {
         () => this.#add(...this.#leaving.answer()),
       ])();
     }
+    this.#adjust();
     const way = this.#dice.below(40);
     if (way === 0) this.#add({ do: "rewrite", back: 1 + this.#dice.below(2) });
     else if (way === 1) this.#add({ do: "empty" });
@@ -377,6 +382,20 @@ class Author {
     const label = this.#dice.pick(["env=dev", "env=prod"]);
     const value = isDelete ? "delete" : `more${++this.#value}`;
     this.#add({ do: "override", name: "loud", object, label, value });
+  }
+
+  /** What a team says of one object in its namespace. */
+  #adjust(): void {
+    const teams = this.#teams;
+    if (teams === null || teams.below(2) === 0) return;
+    const [name, objects] = teams.pick([
+      ["soft", ["ConfigMap web/config", "Deployment web/app"]],
+      ["quiet", ["Secret web/keys", "ConfigMap shop/config"]],
+    ] as const);
+    const [object, label] = [teams.pick(objects), teams.pick(["env=dev", "env=prod"])];
+    const value = teams.below(4) === 0 ? "delete" : `${name}${teams.below(1000)}`;
+    if (teams.below(3) === 0) this.#add({ do: "erase", path: `overrides/${name}.yaml` });
+    else this.#add({ do: "override", name, object, label, value });
   }
 
   #break(): void {

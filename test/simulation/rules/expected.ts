@@ -131,7 +131,10 @@ export function contentsFor(
     // What is in a namespace goes with it, and a namespace that nobody wrote cannot be selected.
     if (!spaces.has(space) || !said.has(pathOf({ kind: "manifest", object: `Namespace ${space}`, value: "" })))
       continue;
-    const own = overrides.filter((other) => other.object === `Namespace ${space}`);
+    // Those of the object itself come after those of its namespace, and win.
+    const own = [`Namespace ${space}`, ...(identity.namespace === null ? [] : [it.object])].flatMap((object) =>
+      overrides.filter((other) => other.object === object),
+    );
     if (own.some((other) => other.value === "delete")) continue;
     contents.set(keyOf(identity), { value: it.value, more: own.at(-1)?.value ?? null });
   }

@@ -76,7 +76,7 @@ export function selects(document: Placement, said: Draft, { kind, namespace, nam
     namespacesOf(document).includes(space) &&
     has((it) => it.kind === "manifest" && it.object === object) &&
     has((it) => it.kind === "manifest" && it.object === `Namespace ${space}`) &&
-    !has((it) => it.kind === "override" && it.object === `Namespace ${space}` && it.value === "delete")
+    !has((it) => it.kind === "override" && [`Namespace ${space}`, object].includes(it.object) && it.value === "delete")
   );
 }
 

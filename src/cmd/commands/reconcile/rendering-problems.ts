@@ -48,7 +48,7 @@ function problemWith(finding: OverrideFinding): FieldProblem {
       return error("FLT1343", at, `fails on ${placeText(finding)}, for ${andMore(objects)}: ${reason}`, mend);
     }
     case "idle": {
-      const message = `changes nothing on ${placeText(finding)}: everything there is so already`;
+      const message = `changes nothing on ${placeText(finding)}: what it selects is so already, or left out there`;
       return warning("FLT1333", ["spec", "policy"], message, "correct it, or keep these clusters out of its selectors");
     }
     case "more": {

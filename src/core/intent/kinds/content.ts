@@ -136,7 +136,6 @@ function unreadKindProblem({ kind }: KnownKind): FieldProblem {
 const insteadOf: Readonly<Record<string, string>> = {
   ResourcePlacement:
     "let a ClusterResourcePlacement select the Namespace, or by NamespaceWithResourceSelectors parts of it",
-  ResourceOverride: "let a ClusterResourceOverride select the Namespace",
 };
 
 function namespaceProblems(kind: KnownKind, { namespace }: VersionedId): FieldProblems {

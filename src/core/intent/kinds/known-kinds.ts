@@ -9,21 +9,22 @@ import { placementEvictionKind } from "./eviction.ts";
 import { fleetKind } from "./fleet.ts";
 import type { DocumentContent, KindName, ReadKind } from "./kind.ts";
 import { memberClusterKind } from "./member-cluster.ts";
-import { overrideKind } from "./override.ts";
+import { clusterOverrideKind, overrideKind } from "./override.ts";
 import { placementKind } from "./placement.ts";
 import { priceListKind } from "./price-list.ts";
 import { trustKind } from "./trust.ts";
 import { updateRunKind } from "./update-run.ts";
 import { updateStrategyKind } from "./update-strategy.ts";
 
-/** Kinds with a schema: those that are read. A namespaced variant has the schema of its cluster-scoped one. */
+/** Kinds with a schema: those that are read. A namespaced variant that is written alike has the schema of the other. */
 export type SchemaName = keyof SchemaDocuments;
 
 /** The kinds that are read: every schema in `schemas/` wants one. */
 export const readKinds: { readonly [Name in SchemaName]: ReadKind<SchemaDocuments[Name], DocumentContent> } = {
   MemberCluster: memberClusterKind,
   ClusterResourcePlacement: placementKind,
-  ClusterResourceOverride: overrideKind,
+  ClusterResourceOverride: clusterOverrideKind,
+  ResourceOverride: overrideKind,
   ClusterResourceEnvelope: envelopeKind,
   ClusterStagedUpdateStrategy: updateStrategyKind,
   ClusterStagedUpdateRun: updateRunKind,
@@ -65,7 +66,6 @@ type UnreadKind = readonly [kind: string, scope: Scope, versions: readonly strin
 
 const unreadPlacementKinds: readonly UnreadKind[] = [
   ["ResourcePlacement", "Namespaced", both],
-  ["ResourceOverride", "Namespaced", all],
   ["Work", "Namespaced", both],
 ];
 

@@ -1,13 +1,15 @@
 import type {
   ClusterTerm,
   Policy,
-  ClusterResourceOverride as WrittenOverride,
+  ClusterResourceOverride as WrittenClusterOverride,
 } from "#schemas/cluster-resource-override";
-import schema from "../../../../schemas/cluster-resource-override.json" with { type: "json" };
+import type { ResourceOverride as WrittenOverride } from "#schemas/resource-override";
+import clusterSchema from "../../../../schemas/cluster-resource-override.json" with { type: "json" };
+import schema from "../../../../schemas/resource-override.json" with { type: "json" };
 import type { Json } from "../../model/json.ts";
-import { isEnvelope, kindKey, type ScopeTable } from "../../model/manifest.ts";
+import { isEnvelope, kindKey, type Scope, type ScopeTable } from "../../model/manifest.ts";
 import { placementGroup } from "../../model/names.ts";
-import type { Override, OverrideRule, PatchOperation } from "../../model/override.ts";
+import type { Override, OverrideRule, OverrideSelector, PatchOperation } from "../../model/override.ts";
 import { placementKey } from "../../model/placement.ts";
 import {
   error,
@@ -21,29 +23,35 @@ import { repeatedProblems } from "./fields.ts";
 import type { ContentOf, ReadKind } from "./kind.ts";
 import { commonProblems, labelSelectorProblems } from "./metadata.ts";
 
-/** What is different on some clusters. */
+const versions = ["v1", "v1alpha1", "v1beta1"];
+
+/** What is different on some clusters, of cluster-scoped objects and of everything in a Namespace. */
+export const clusterOverrideKind: ReadKind<WrittenClusterOverride, ContentOf<"override">> = {
+  names: [{ group: placementGroup, kind: "ClusterResourceOverride", scope: "Cluster", versions }],
+  schema: clusterSchema,
+  ownPlace: null,
+  rules: (it) => clusterOverrideProblems(it),
+  content: (it) => ({ kind: "override", override: clusterOverrideFrom(it) }),
+  updateRules: (before, after) => overrideUpdateProblems(before.override.spec, after.override.spec),
+  selectionRules: ({ override }, { scopes }) => clusterScopeProblems(override.spec, scopes),
+};
+
+/** The same of objects in the namespace of the override. */
 export const overrideKind: ReadKind<WrittenOverride, ContentOf<"override">> = {
-  names: [
-    {
-      group: placementGroup,
-      kind: "ClusterResourceOverride",
-      scope: "Cluster",
-      versions: ["v1", "v1alpha1", "v1beta1"],
-    },
-  ],
+  names: [{ group: placementGroup, kind: "ResourceOverride", scope: "Namespaced", versions }],
   schema,
   ownPlace: null,
   rules: (it) => overrideProblems(it),
   content: (it) => ({ kind: "override", override: overrideFrom(it) }),
   updateRules: (before, after) => overrideUpdateProblems(before.override.spec, after.override.spec),
-  selectionRules: ({ override }, { scopes }) => overrideScopeProblems(override.spec, scopes),
+  selectionRules: ({ override }, { scopes }) => scopeProblems(override.spec, scopes),
 };
 
 type WrittenRule = Policy["overrideRules"][number];
 type WrittenOperation = NonNullable<WrittenRule["jsonPatchOverrides"]>[number];
 
-/** An override after defaults, which has passed its schema and its rules (`render/README.md#overrides`). */
-const overrideFrom = ({ metadata, spec }: WrittenOverride): Omit<Override, "source"> => ({
+/** A cluster override after defaults, which has passed its schema and its rules (`render/README.md#overrides`). */
+const clusterOverrideFrom = ({ metadata, spec }: WrittenClusterOverride): Omit<Override, "source"> => ({
   scope: "Cluster",
   namespace: null,
   name: metadata.name,
@@ -59,6 +67,25 @@ const overrideFrom = ({ metadata, spec }: WrittenOverride): Omit<Override, "sour
   },
 });
 
+/** The same of a namespaced one. Unless it says otherwise, it belongs to a ClusterResourcePlacement, as in KubeFleet. */
+function overrideFrom({ metadata, spec }: WrittenOverride): Omit<Override, "source"> {
+  const { name, namespace = "" } = metadata;
+  const home = spec.placement?.scope === "Namespaced" ? namespace : null;
+  return {
+    scope: "Namespaced",
+    namespace,
+    name,
+    spec: {
+      placement: spec.placement === undefined ? null : placementKey(home, spec.placement.name),
+      selectors: spec.resourceSelectors.map(({ group, version, kind, name: own }) => ({
+        ...{ group, version, kind },
+        name: own,
+      })),
+      rules: spec.policy.overrideRules.map(ruleOf),
+    },
+  };
+}
+
 function ruleOf({ clusterSelector, overrideType, jsonPatchOverrides = [] }: WrittenRule): OverrideRule {
   const clusters = clusterSelector?.clusterSelectorTerms.map(({ labelSelector = {} }) => labelSelector) ?? null;
   if (overrideType === "Delete") return { clusters, action: { kind: "Delete" } };
@@ -68,38 +95,51 @@ function ruleOf({ clusterSelector, overrideType, jsonPatchOverrides = [] }: Writ
 const operationOf = ({ op, path, value = null }: WrittenOperation): PatchOperation => ({ op, path, value });
 
 /** Checks an override by the rules of its kind (`intent/README.md#overrides`). */
-const overrideProblems = (override: WrittenOverride): FieldProblems => [
+const clusterOverrideProblems = (override: WrittenClusterOverride): FieldProblems => [
   ...commonProblems(override),
   ...placementRefProblems(override.spec),
-  ...selectorProblems(override.spec.clusterResourceSelectors),
-  ...override.spec.policy.overrideRules.flatMap((it, i) => ruleProblems(it, ["spec", "policy", "overrideRules", i])),
+  ...selectorProblems(override.spec.clusterResourceSelectors, clusterSelectors),
+  ...policyProblems(override.spec.policy),
 ];
 
-function placementRefProblems({ placement }: WrittenOverride["spec"]): FieldProblems {
+const overrideProblems = (override: WrittenOverride): FieldProblems => [
+  ...commonProblems(override),
+  ...selectorProblems(override.spec.resourceSelectors, selectors),
+  ...policyProblems(override.spec.policy),
+];
+
+const clusterSelectors: JsonPath = ["spec", "clusterResourceSelectors"];
+const selectors: JsonPath = ["spec", "resourceSelectors"];
+
+function placementRefProblems({ placement }: WrittenClusterOverride["spec"]): FieldProblems {
   if (placement?.scope !== "Namespaced") return [];
   const message = "a ClusterResourceOverride cannot belong to a ResourcePlacement";
   return [error("FLT1307", ["spec", "placement", "scope"], message, "use a ResourceOverride")];
 }
 
-function selectorProblems(selectors: WrittenOverride["spec"]["clusterResourceSelectors"]): FieldProblems {
-  const at: JsonPath = ["spec", "clusterResourceSelectors"];
+type WrittenSelector = WrittenClusterOverride["spec"]["clusterResourceSelectors"][number];
+
+function selectorProblems(written: readonly WrittenSelector[], at: JsonPath): FieldProblems {
   return [
-    ...selectors.flatMap((it, i) =>
+    ...written.flatMap((it, i) =>
       (it.name ?? "") === ""
         ? [error("FLT1300", [...at, i, "name"], "is required: an override names its objects", "name one")]
         : [],
     ),
-    ...selectors.flatMap((it, i) =>
+    ...written.flatMap((it, i) =>
       it.labelSelector === undefined
         ? []
         : [error("FLT1307", [...at, i, "labelSelector"], "is not allowed: an override names its objects", "remove it")],
     ),
-    ...repeatedProblems(selectors, ({ group, kind, name }) => JSON.stringify([group, kind, name]), [
+    ...repeatedProblems(written, ({ group, kind, name }) => JSON.stringify([group, kind, name]), [
       at,
       "this selector occurs twice",
     ]),
   ];
 }
+
+const policyProblems = ({ overrideRules }: Policy): FieldProblems =>
+  overrideRules.flatMap((it, i) => ruleProblems(it, ["spec", "policy", "overrideRules", i]));
 
 function ruleProblems(rule: WrittenRule, at: JsonPath): FieldProblems {
   const { clusterSelector, overrideType = "JSONPatch", jsonPatchOverrides } = rule;
@@ -218,18 +258,35 @@ function overrideUpdateProblems(before: Override["spec"], after: Override["spec"
 }
 
 /** A cluster override has no effect on namespaced objects. */
-function overrideScopeProblems({ selectors }: Override["spec"], scopes: ScopeTable): FieldProblems {
-  return selectors.flatMap((selector, i) => {
-    const at: JsonPath = ["spec", "clusterResourceSelectors", i];
-    if (isEnvelope(selector)) {
-      const why = `an envelope is never overridden: this selector has no effect`;
-      return [warning("FLT1333", at, why, "name what it wraps, or the Namespace of that")];
-    }
-    const found = scopes.get(kindKey(selector));
-    if (found === "Cluster") return [];
-    const why = found === undefined ? "is not known" : "is namespaced";
-    return [
-      warning("FLT1333", at, `${selector.kind} ${why}: this selector has no effect`, "name the object's Namespace"),
-    ];
-  });
+const clusterScopeProblems = (spec: Override["spec"], scopes: ScopeTable): FieldProblems =>
+  spec.selectors.flatMap((selector, i) =>
+    scopeProblem(selector, scopes, {
+      at: [...clusterSelectors, i],
+      wanted: "Cluster",
+      fix: isEnvelope(selector) ? "name what it wraps, or the Namespace of that" : "name the object's Namespace",
+    }),
+  );
+
+/** A namespaced one has none on any other. */
+const scopeProblems = (spec: Override["spec"], scopes: ScopeTable): FieldProblems =>
+  spec.selectors.flatMap((selector, i) =>
+    scopeProblem(selector, scopes, {
+      at: [...selectors, i],
+      wanted: "Namespaced",
+      fix: isEnvelope(selector) ? "name what it wraps" : "use a ClusterResourceOverride",
+    }),
+  );
+
+function scopeProblem(
+  selector: OverrideSelector,
+  scopes: ScopeTable,
+  { at, wanted, fix }: { readonly at: JsonPath; readonly wanted: Scope; readonly fix: string },
+): FieldProblems {
+  if (isEnvelope(selector))
+    return [warning("FLT1333", at, "an envelope is never overridden: this selector has no effect", fix)];
+  const found = scopes.get(kindKey(selector));
+  if (found === wanted) return [];
+  const why = found === undefined ? "is not known" : found === "Cluster" ? "is cluster-scoped" : "is namespaced";
+  const otherwise = found === undefined && wanted === "Namespaced" ? "add its CustomResourceDefinition" : fix;
+  return [warning("FLT1333", at, `${selector.kind} ${why}: this selector has no effect`, otherwise)];
 }

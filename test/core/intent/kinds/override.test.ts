@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { cluster, override, placement, problemsOf, read } from "../reading.ts";
+import { cluster, configMap, override, placement, problemsOf, read, resourceOverride } from "../reading.ts";
+
+const namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: web}\n";
 
 const rule = (text: string): string =>
   override("o", "web").replace(/overrideRules:[\s\S]*/, `overrideRules: [${text}]\n`);
@@ -8,6 +10,16 @@ const patch = (operation: string): string =>
 const add = (path: string, value = "x"): string => patch(`op: add, path: "${path}", value: ${value}`);
 const term = (text: string): string =>
   rule(`{clusterSelector: {clusterSelectorTerms: [${text}]}, overrideType: Delete}`);
+
+const twice = (text: string): string => text.replace(/electors: \[(.*)\]/, "electors: [$1, $1]");
+
+/** What a rule says, in a namespaced override of a ConfigMap. */
+const namespaced = (text: string): string =>
+  text
+    .replace("kind: ClusterResourceOverride", "kind: ResourceOverride")
+    .replace("metadata: {name: o}", "metadata: {name: o, namespace: web}")
+    .replace("clusterResourceSelectors:", "resourceSelectors:")
+    .replace("kind: Namespace, name: web", "kind: ConfigMap, name: a");
 
 describe("an override is read with its defaults", () => {
   it("no selector means no cluster, no terms mean all, terms mean theirs", () => {
@@ -39,6 +51,46 @@ describe("an override is read with its defaults", () => {
         source: { path: "a.yaml", document: 0, line: 1, column: 1 },
       },
     ]);
+  });
+});
+
+describe("a namespaced override is read with its defaults", () => {
+  const specOf = (text: string) => read({ "a.yaml": text }).overrides.map(({ source: _, ...rest }) => rest);
+
+  it("selects in its own namespace, and belongs to a ClusterResourcePlacement unless it says otherwise: O-21", () => {
+    const [own] = specOf(resourceOverride("o", "settings", "shop"));
+    expect(own).toEqual({
+      scope: "Namespaced",
+      namespace: "web",
+      name: "o",
+      spec: {
+        placement: "shop",
+        selectors: [{ group: "", version: "v1", kind: "ConfigMap", name: "settings" }],
+        rules: [
+          {
+            clusters: [],
+            action: { kind: "JSONPatch", operations: [{ op: "add", path: "/metadata/labels/a", value: "b" }] },
+          },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ["none", "", null],
+    ["its own kind of placement, in its namespace", "shop, scope: Namespaced", "web/shop"],
+    ["the other one", "shop, scope: Cluster", "shop"],
+  ])("belongs to %s", (_, written, want) => {
+    expect(specOf(resourceOverride("o", "settings", written))[0]?.spec.placement).toBe(want);
+  });
+
+  it("has the name of a cluster override and of one in another namespace without being either", () => {
+    const intent = read({
+      "a.yaml": override("o", "web"),
+      "b.yaml": resourceOverride("o", "settings"),
+      "c.yaml": resourceOverride("o", "settings", "", "db"),
+    });
+    expect(intent.overrides.map((it) => it.namespace)).toEqual([null, "db", "web"]);
   });
 });
 
@@ -106,12 +158,63 @@ const cases: readonly [id: string, ref: string, text: string, want: readonly str
   ["other versions", "v1alpha1", override("o", "web").replace("v1beta1", "v1alpha1"), ["FLT1910"]],
 ];
 
+/** What is said of a namespaced override alone. */
+const ownCases: typeof cases = [
+  [
+    "V-RO-02",
+    "no selector",
+    resourceOverride("o", "a").replace(/resourceSelectors: .*/, "resourceSelectors: []"),
+    ["FLT1302"],
+  ],
+  ["V-RO-02", "a selector without name", resourceOverride("o", "a").replace(", name: a}]", "}]"), ["FLT1300"]],
+  ["V-RO-02", "a selector with an empty name", resourceOverride("o", '""'), ["FLT1300"]],
+  ["V-RO-02", "a selector by labels", resourceOverride("o", "a, labelSelector: {}"), ["FLT1301"]],
+  ["V-RO-03", "the same selector twice", twice(resourceOverride("o", "a")), ["FLT1308"]],
+  [
+    "",
+    "a selector of cluster overrides",
+    resourceOverride("o", "a").replace("resourceS", "clusterResourceS"),
+    ["FLT1300", "FLT1301"],
+  ],
+  [
+    "",
+    "a Namespace, which is none of its own",
+    resourceOverride("o", "a").replace("ConfigMap", "Namespace"),
+    ["FLT1333", "FLT1333"],
+  ],
+  ["", "a kind that nobody knows", resourceOverride("o", "a").replace("ConfigMap", "Gizmo"), ["FLT1333", "FLT1333"]],
+  [
+    "",
+    "an envelope",
+    resourceOverride("o", "a")
+      .replace("kind: ConfigMap", "kind: ResourceEnvelope")
+      .replace('group: ""', "group: placement.kubernetes-fleet.io"),
+    ["FLT1333", "FLT1333"],
+  ],
+  [
+    "O-20",
+    "another version than the object is written in",
+    resourceOverride("o", "a").replace("version: v1,", "version: v1beta1,"),
+    ["FLT1333"],
+  ],
+  ["", "no namespace", resourceOverride("o", "a").replace(", namespace: web", ""), ["FLT1412"]],
+  ["", "all of it as it is to be", resourceOverride("o", "a"), []],
+];
+
 describe("what a hub would refuse is refused (O-24)", () => {
-  for (const [id, ref, text, want] of cases)
-    it(`${id} ${ref}`, () => {
-      const { problems } = read({ "a.yaml": text, "p.yaml": placement("p"), "c.yaml": cluster("c") });
-      expect(problems.filter((it) => it.severity !== "note").map((it) => it.code)).toEqual(want);
-    });
+  const said = (text: string): readonly string[] => {
+    const files = { "n.yaml": namespace, "m.yaml": configMap("a"), "p.yaml": placement("p"), "c.yaml": cluster("c") };
+    const { problems } = read({ ...files, "a.yaml": text });
+    return problems.filter((it) => it.severity !== "note").map((it) => it.code);
+  };
+  for (const [id, ref, text, want] of cases) it(`${id} ${ref}`, () => expect(said(text)).toEqual(want));
+
+  const ofRules = cases.filter(([id]) => !id.startsWith("V-CRO"));
+  for (const [id, ref, text, want] of ofRules)
+    it(`${id} ${ref}, in a namespace`, () => expect(said(namespaced(text))).toEqual(want));
+
+  for (const [id, ref, text, want] of ownCases)
+    it(`${id} ${ref}, of a ResourceOverride`, () => expect(said(text)).toEqual(want));
 
   it("V-CRO-06 the same selector twice", () => {
     const twice =

@@ -17,7 +17,6 @@ describe("a document of a kind that does not work yet is an error, since what it
       "ResourcePlacement",
       "let a ClusterResourcePlacement select the Namespace, or by NamespaceWithResourceSelectors parts of it",
     ],
-    ["ResourceOverride", "let a ClusterResourceOverride select the Namespace"],
     ["Work", "remove it until a later version supports it"],
     ["PlacementPolicy", "remove it until a later version supports it", "placement.kubefleet.dev/v1alpha1"],
     ["Work", "remove it until a later version supports it", "placement.kubefleet.dev/v1alpha1"],
@@ -57,7 +56,6 @@ describe("a document of a kind that does not work yet costs nothing but itself",
   const before = { "a.yaml": placement("web"), "b.yaml": override("o", "web"), "c.yaml": configMap("web") };
   const team = {
     "team/placement.yaml": document("ResourcePlacement", "web"),
-    "team/override.yaml": document("ResourceOverride", "web"),
     "team/work.yaml": document("Work", "web"),
   };
   const asked = ({ problems: _, files: __, commit: ___, ...rest }: Intent) => rest;
@@ -65,7 +63,7 @@ describe("a document of a kind that does not work yet costs nothing but itself",
   it("everything else is asked for as it would be without it", () => {
     const intent = readAll(before, { ...before, ...team });
     expect(asked(intent)).toEqual(asked(readAll(before, before)));
-    expect(errorsOf(intent)).toHaveLength(3);
+    expect(errorsOf(intent)).toHaveLength(2);
   });
 
   it("what is removed beside it is deleted", () => {
