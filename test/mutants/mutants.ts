@@ -196,6 +196,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/shell/kube/executor.test.ts", ...stories],
   },
   {
+    breaks: "takes what the last owner made anew for handed over, since the next one once had it",
+    file: "src/core/plan/hand-overs.ts",
+    find: "(live === undefined || live.uid === entry.uid)",
+    replace: "true",
+    caughtBy: ["test/core/plan/hand-over.test.ts", ...stories],
+  },
+  {
     breaks: "never looks which object stands there when two processes know it by two uids",
     file: "src/core/apply/claim.ts",
     find: "known !== undefined && known.uid !== entry.uid)",

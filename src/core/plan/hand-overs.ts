@@ -1,6 +1,6 @@
 import type { LiveComparison, Stay } from "../apply/actions.ts";
 import type { Binding, PendingRemoval } from "../model/binding.ts";
-import type { Inventory, InventoryEntry } from "../model/inventory.ts";
+import type { InventoryEntry } from "../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
 import type { ObjectHandOver, RenderedManifest } from "../model/plan.ts";
@@ -39,7 +39,7 @@ function stayOf(
   const key = objectKey(id);
   if (handOver !== undefined) {
     const { to } = handOver;
-    const isTaken = isApplied(key, to, member.inventory);
+    const isTaken = isTakenBy(to, key, member);
     // While nothing is done about it, its next owner takes nothing.
     const isComing = isTaken || !ledger.quarantines.has(to);
     if (!isComing || !isTurn(to, key, cluster, { ledger, context })) return "kept";
@@ -66,9 +66,15 @@ function isTurn(
   return targetKeys(binding, record, context).has(key);
 }
 
-/** Whether the next owner has written it: then it is its own, whatever the one before lists. */
-const isApplied = (key: ObjectKey, to: PlacementKey, { placements }: Inventory): boolean =>
-  placements.get(to)?.entries.get(key)?.outcome.kind === "applied";
+/**
+ * Whether the next owner has written what stands there: then it is its own, whatever the one before lists. What was made anew
+ * since is another object, which it is still to take.
+ */
+function isTakenBy(to: PlacementKey, key: ObjectKey, { inventory, objects }: Reached): boolean {
+  const entry = inventory.placements.get(to)?.entries.get(key);
+  const live = objects.get(key);
+  return entry?.outcome.kind === "applied" && (live === undefined || live.uid === entry.uid);
+}
 
 /** What is kept, as it was carried last. What cannot be rendered is kept as it is. */
 function keptManifests(

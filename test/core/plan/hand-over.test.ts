@@ -1,5 +1,6 @@
 // What one placement had and another one wants is handed over: the same object, without a gap (D 9).
 import { expect, test } from "vitest";
+import { writeText } from "../../../src/core/apply/mark.ts";
 import { objectKey } from "../../../src/core/model/manifest.ts";
 import type { Reason } from "../../../src/core/model/plan.ts";
 import { runKey } from "../../../src/core/model/update-run.ts";
@@ -222,6 +223,31 @@ test("of two that want it at once, the first keeps it; when it lets go, the othe
   settle(world);
   expect(uids(world)).toEqual(before);
   expect(seen(world.member("m1"))).toMatch(/ of web$/);
+});
+
+test("what the other one made anew, since it was gone when its turn came, is handed back and not taken for handed over", () => {
+  const world = inPlace();
+  world.commit(() => place(world, "web", ["ns=shop", "unavailable=2"]));
+  settle(world);
+  const member = world.member("m1");
+  const [shop, web] = ["shop", "web"].map((it) => member.inventory.placements.get(it as PlacementKey));
+  const live = member.objects.get(config);
+  const entry = shop?.entries.get(config);
+  if (web === undefined || live === undefined || entry === undefined) throw new Error("they are not in place");
+  const { fleet, epoch, placements } = member.inventory;
+  const uid = "made-anew";
+  member.objects.set(config, { ...live, uid, mark: { label: "web", write: writeText({ fleet, epoch, ...web }) } });
+  const entries = new Map([...web.entries, [config, { ...entry, uid }]]);
+  member.inventory = {
+    fleet,
+    epoch,
+    placements: new Map([...placements, ["web" as PlacementKey, { ...web, entries }]]),
+  };
+  remove(world, "web");
+  settle(world);
+  expect([seen(member), listing(member)]).toEqual([`${uid} of shop`, ["shop"]]);
+  expect(member.inventory.placements.get("shop" as PlacementKey)?.entries.get(config)).toMatchObject({ uid });
+  expect([...world.head.placements.keys()]).toEqual(["shop"]);
 });
 
 test("of two that let go at once, the third one takes it from whom has it", () => {
