@@ -11,7 +11,7 @@ import { lostIdentities } from "./same-ledger.ts";
 import { Storm } from "./storm.ts";
 
 const one = process.env["SEED"];
-const count = walkLength("STORMS", { short: 5, full: 30 });
+const count = walkLength("STORMS", { short: 5, full: 100 });
 const seeds = one === undefined ? Array.from({ length: count }, (_, at) => at + 1) : [Number(one)];
 const steps = 25;
 
