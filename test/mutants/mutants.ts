@@ -203,10 +203,24 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/hand-over.test.ts", ...stories],
   },
   {
+    breaks: "does not say that it made what a later decision is about to make",
+    file: "src/core/apply/claim.ts",
+    find: "else if (isOpenClaim(known) && standing.get(object) === entry.uid)",
+    replace: "else if (false)",
+    caughtBy: ["test/core/apply/claim.test.ts", ...stories],
+  },
+  {
+    breaks: "forgets what was not there, and was made meanwhile by who had claimed it before",
+    file: "src/core/apply/claim.ts",
+    find: "if (entry === null && there?.uid !== claimed?.entries.get(object)?.uid) continue;",
+    replace: "",
+    caughtBy: ["test/core/apply/claim.test.ts", ...stories],
+  },
+  {
     breaks: "never looks which object stands there when two processes know it by two uids",
     file: "src/core/apply/claim.ts",
-    find: "known !== undefined && known.uid !== entry.uid)",
-    replace: "known === null)",
+    find: "known === undefined || known.uid === entry.uid) continue;",
+    replace: "known === undefined || known.uid !== undefined) continue;",
     caughtBy: ["test/core/apply/claim.test.ts", "test/shell/kube/executor.test.ts"],
   },
   {

@@ -65,8 +65,8 @@ function withoutOldTombstones(placements: Inventory["placements"], changes: Inve
 
 /**
  * What has to be looked at before our results count, when somebody else wrote the inventory since our claim: objects that
- * we wrote under another uid than the inventory has by now, or under one where it has none. Whoever carries out the same
- * decision may have made them anew since, or be about to.
+ * we wrote under another uid than the inventory has by now, or under one where it has none. Somebody may have made them
+ * anew since, or be about to.
  */
 export function contestedObjects(
   changes: InventoryChanges,
@@ -76,11 +76,13 @@ export function contestedObjects(
   const contested = new Map<ObjectKey, VersionedId>();
   for (const [key, change] of changes) {
     const there = inventory.placements.get(key);
-    if (there === undefined || hasMovedOn(change, actions, inventory, there)) continue;
+    if (there === undefined) continue;
+    const isLate = hasMovedOn(change, actions, inventory, there);
     for (const [object, entry] of change.entries) {
       const known = there.entries.get(object);
-      if (entry?.outcome.kind === "applied" && known !== undefined && known.uid !== entry.uid)
-        contested.set(object, { ...objectIdOf(object), version: entry.version });
+      if (entry?.outcome.kind !== "applied" || known === undefined || known.uid === entry.uid) continue;
+      if (isLate && !isOpenClaim(known)) continue;
+      contested.set(object, { ...objectIdOf(object), version: entry.version });
     }
   }
   return [...contested.values()];
@@ -89,41 +91,60 @@ export function contestedObjects(
 /** What stands at the places of {@link contestedObjects}: a uid, null for nothing; without those that could not be looked at. */
 export type StandingUids = ReadonlyMap<ObjectKey, string | null>;
 
+/** What became of the inventory since our claim. */
+interface Since {
+  /** As our claim left it. */
+  readonly claimed: Inventory;
+  readonly inventory: Inventory;
+  readonly standing: StandingUids;
+}
+
 /**
  * What is left of our results when somebody else wrote the inventory since our claim.
  *
  * A result never overrules a later claim, and never hides what is live: of a placement that moved on, only objects that we
- * wrote and that the inventory does not know are added, so that they can be seen and put right. What somebody else, who
- * carries out the same decision, saw go or come meanwhile stays as it was seen, and whether it was there before us as they
- * say. Where they know an object by another uid than we do, the one that is `standing` counts. Where the whole inventory is
- * gone, nothing of ours is written: with a part of what it held it would vouch for what it does not know, and without it all
- * is looked for.
+ * wrote are told of, so that they can be seen and put right: those that the inventory does not know are added, and one that is
+ * claimed again gets its uid. What somebody else, who carries out the same decision, saw go or come meanwhile stays as it was
+ * seen, and whether it was there before us as they say; what is listed under another uid by now is not forgotten. Where they
+ * know an object by another uid than we do, the one that is `standing` counts. Where the whole inventory is gone, nothing of
+ * ours is written: with a part of what it held it would vouch for what it does not know, and without it all is looked for.
  */
-export function changesStillDue(
-  changes: InventoryChanges,
-  actions: ClusterActions,
-  inventory: Inventory,
-  standing: StandingUids,
-): InventoryChanges {
+export function changesStillDue(changes: InventoryChanges, actions: ClusterActions, since: Since): InventoryChanges {
+  const { inventory } = since;
   if (inventory.fleet !== actions.fleet) return new Map();
   const due = new Map<PlacementKey, InventoryChange>();
   for (const [key, change] of changes) {
     const there = inventory.placements.get(key);
     if (there !== undefined && !hasMovedOn(change, actions, inventory, there)) {
-      due.set(key, withoutOverruled(change, there, standing));
+      due.set(key, withoutOverruled(change, there, since.claimed.placements.get(key), since.standing));
       continue;
     }
-    const unseen = [...change.entries].filter(
-      ([object, entry]) =>
-        entry !== null && entry.uid !== null && !change.leaving.has(object) && there?.entries.has(object) !== true,
-    );
-    if (unseen.length === 0) continue;
-    const sequence = there?.sequence ?? change.sequence;
-    const { leaving } = change;
-    due.set(key, { sequence, digest: there?.digest ?? change.digest, entries: new Map(unseen), leaving });
+    const entries = unseenEntries(change, there, since.standing);
+    if (entries.size === 0) continue;
+    const { sequence, digest } = there ?? change;
+    due.set(key, { sequence, digest, entries, leaving: change.leaving });
   }
   return due;
 }
+
+/** What we wrote, and what a later decision does not know of by its uid. */
+function unseenEntries(
+  { entries, leaving }: InventoryChange,
+  there: InventoryPlacement | undefined,
+  standing: StandingUids,
+): ReadonlyMap<ObjectKey, InventoryEntry> {
+  const unseen = new Map<ObjectKey, InventoryEntry>();
+  for (const [object, entry] of entries) {
+    if (entry === null || entry.uid === null || leaving.has(object)) continue;
+    const known = there?.entries.get(object);
+    if (known === undefined) unseen.set(object, entry);
+    else if (isOpenClaim(known) && standing.get(object) === entry.uid) unseen.set(object, { ...known, uid: entry.uid });
+  }
+  return unseen;
+}
+
+/** Whether somebody is about to write an object of which nobody knows that it is there. */
+const isOpenClaim = ({ uid, outcome }: InventoryEntry): boolean => uid === null && outcome.kind === "claimed";
 
 /** Whether somebody has claimed a later decision about the placement since. */
 const hasMovedOn = (
@@ -135,17 +156,19 @@ const hasMovedOn = (
 
 /**
  * Without what whoever carries out the same decision knows better: an entry of what leaves that was there when we claimed, and
- * is there no more, is of an object that is gone or let go.
+ * is there no more, is of an object that is gone or let go; and what is to be forgotten has not been found since.
  */
 function withoutOverruled(
   change: InventoryChange,
   { entries: known }: InventoryPlacement,
+  claimed: InventoryPlacement | undefined,
   standing: StandingUids,
 ): InventoryChange {
   const entries = new Map<ObjectKey, InventoryEntry | null>();
   for (const [object, entry] of change.entries) {
     const there = known.get(object);
     if (there === undefined ? change.leaving.has(object) : isOutseen(entry, there, standing.get(object))) continue;
+    if (entry === null && there?.uid !== claimed?.entries.get(object)?.uid) continue;
     entries.set(object, entry === null || there === undefined ? entry : withOrigin(entry, there));
   }
   return { ...change, entries };

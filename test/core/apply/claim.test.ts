@@ -26,6 +26,12 @@ const entry = (uid: string | null): InventoryEntry => ({
   outcome: { kind: "applied" },
 });
 
+const claimOf = (sequence: number): InventoryEntry => ({
+  ...entry(null),
+  sequence: sequence as Sequence,
+  outcome: { kind: "claimed" },
+});
+
 const inventory = (sequence: number, entries: Readonly<Record<string, InventoryEntry>>, epoch = 1): Inventory => ({
   fleet: "test-fleet",
   epoch: epoch as Epoch,
@@ -128,8 +134,11 @@ describe("results that come late", () => {
     results: InventoryChanges,
     there: Inventory,
     standing: Readonly<Record<string, string | null>> = {},
-  ): InventoryChanges =>
-    changesStillDue(results, actions, there, new Map(Object.entries(standing).map(([name, it]) => [key(name), it])));
+    claimed = there,
+  ): InventoryChanges => {
+    const uids = new Map(Object.entries(standing).map(([name, it]) => [key(name), it]));
+    return changesStillDue(results, actions, { claimed, inventory: there, standing: uids });
+  };
   const ours = new Map([[web, change({ a: entry("1"), b: entry(null), c: null })]]);
 
   it("are written when only other placements moved", () => {
@@ -226,18 +235,35 @@ describe("results that come late", () => {
     const results = new Map([
       [web, change({ a: entry("1"), b: entry("2"), c: entry("3"), d: null, e: wait, f: entry("7") })],
     ]);
-    const known = { a: entry("1"), b: entry("9"), c: entry(null), d: entry("9"), e: entry("9") };
+    const known = { a: entry("1"), b: entry("9"), c: claimOf(6), d: entry("9"), e: entry("9") };
     const looks = (there: Inventory): readonly string[] =>
       contestedObjects(results, actions, there).map((it) => `${it.version} ${objectKey(it)}`);
     expect(looks(inventory(5, known))).toEqual([`v1 ${key("b")}`, `v1 ${key("c")}`]);
-    expect(looks(inventory(6, known))).toEqual([]);
-    expect(looks(inventory(5, known, 2))).toEqual([]);
+    expect(looks(inventory(6, known))).toEqual([`v1 ${key("c")}`]);
+    expect(looks(inventory(5, known, 2))).toEqual([`v1 ${key("c")}`]);
+    expect(looks(inventory(6, { ...known, c: entry(null) }))).toEqual([]);
   });
 
   it("never overrule a later claim, and never hide what we wrote", () => {
     const due = stillDue(ours, inventory(6, { b: entry("9") }));
     expect(due).toEqual(new Map([[web, { ...change({ a: entry("1") }), sequence: 6 }]]));
     expect(stillDue(ours, inventory(6, { a: entry("9") })).size).toBe(0);
+  });
+
+  it("tell a later claim of what stands there under our uid, and nothing else", () => {
+    const results = new Map([[web, change({ a: entry("1") })]]);
+    const later = inventory(6, { a: claimOf(6) });
+    const told = new Map([[web, { ...change({ a: { ...claimOf(6), uid: "1" } }), sequence: 6 }]]);
+    expect(stillDue(results, later, { a: "1" })).toEqual(told);
+    for (const uid of ["2", null]) expect(stillDue(results, later, { a: uid }).size).toBe(0);
+    expect(stillDue(results, later).size).toBe(0);
+  });
+
+  it("do not forget what was not there, once somebody has written down that it is", () => {
+    const results = new Map([[web, change({ a: null, b: null, c: null })]]);
+    const claimed = inventory(5, { a: claimOf(4), b: entry("1"), c: claimOf(4) });
+    const there = inventory(5, { a: { ...claimOf(4), uid: "2" }, b: entry("1"), c: claimOf(4) });
+    expect(stillDue(results, there, {}, claimed)).toEqual(new Map([[web, change({ b: null, c: null })]]));
   });
 
   it("are not forced upon another fleet", () => {

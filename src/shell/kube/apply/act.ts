@@ -196,8 +196,9 @@ async function record(
     const fresh = await readInventory(client);
     if (fresh.kind === "refused") return `its inventory cannot be read: ${fresh.message}`;
     stored = fresh;
-    const standing = await uidsAt(context, contestedObjects(results, actions, fresh.inventory));
-    due = changesStillDue(results, actions, fresh.inventory, standing);
+    const { inventory } = fresh;
+    const standing = await uidsAt(context, contestedObjects(results, actions, inventory));
+    due = changesStillDue(results, actions, { claimed: claimed.inventory, inventory, standing });
     if (due.size === 0) return null;
   }
   return "its inventory keeps changing: another reconciler is writing it";
