@@ -2,6 +2,7 @@ import type { Binding } from "../model/binding.ts";
 import type { AcceptedBounds, DeletionGroup, HeldDeletion } from "../model/deletion.ts";
 import type { DeletionBounds } from "../model/fleet.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import type { ObjectKey } from "../model/manifest.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, DeletionDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
@@ -18,10 +19,8 @@ export function* checkDeletions(plan: Plan, world: World): Generator<PlanDefect<
 }
 
 /** Earlier passes kept to the bounds of their time: only what is new is judged. */
-function* permitsWithinBounds(
-  { ledger }: Plan,
-  { intent, ledger: old }: World,
-): Generator<PlanDefect<DeletionDefectCode>> {
+function* permitsWithinBounds({ ledger }: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
+  const { intent, ledger: old } = world;
   const { permitted, bounds, cause } = ledger.deletions;
   if (bounds !== null && bounds !== old.deletions.bounds) yield* boundsLoosened(bounds, intent.fleet.guards, old);
   if (permitted === old.deletions.permitted) return;
@@ -40,7 +39,7 @@ function* permitsWithinBounds(
   for (const [cluster, count] of permitted) {
     const before = known.get(cluster) ?? 0;
     if (count <= Math.max(before, allowed.objectsPerCluster)) continue;
-    const most = mostObjects(allowed, cluster, old);
+    const most = mostObjects(allowed, cluster, ledger, world);
     if (count > most)
       yield* blaming(
         losersOn(cluster, ledger),
@@ -100,15 +99,23 @@ function* boundsLoosened(
 const mostClusters = (bounds: DeletionBounds, all: number): number =>
   Math.max(bounds.clusters, Math.floor((all * bounds.percentOfClusters) / 100));
 
-/** The larger of the number and the share of what the cluster carried before, by its targets: each object once. */
-function mostObjects(bounds: DeletionBounds, cluster: ClusterName, { placements }: Ledger): number {
+/**
+ * The larger of the number and the share of what the cluster carried before, by its targets: each object once, and only
+ * what it lists, if it answered.
+ */
+function mostObjects(bounds: DeletionBounds, cluster: ClusterName, { clusters }: Ledger, world: World): number {
+  const seen = world.observed.get(cluster);
+  const isTrusted = seen?.kind === "reached" && clusters.get(cluster)?.contactFailure === null;
+  const parts = isTrusted ? [...seen.inventory.placements.values()] : [];
+  const isListed = (key: string): boolean => parts.some((it) => it.entries.get(key as ObjectKey)?.uid != null);
   const carried = new Set<string>();
-  for (const { bindings, resourceSnapshots } of placements.values()) {
+  for (const { bindings, resourceSnapshots } of world.ledger.placements.values()) {
     const index = bindings.get(cluster)?.target?.resourceIndex;
     const snapshot = resourceSnapshots.find((it) => it.index === index);
     for (const { id } of snapshot?.resources ?? []) carried.add(inventoryKey(id));
   }
-  return Math.max(bounds.objectsPerCluster, Math.floor((carried.size * bounds.percentPerCluster) / 100));
+  const count = isTrusted ? [...carried].filter(isListed).length : carried.size;
+  return Math.max(bounds.objectsPerCluster, Math.floor((count * bounds.percentPerCluster) / 100));
 }
 
 /**
@@ -137,7 +144,7 @@ function* takesNoMoreThanItPermits({ ledger }: Plan, world: World): Generator<Pl
   for (const [cluster, { size: count }] of taken) {
     const counted = permitted.get(cluster) ?? 0;
     if (count <= Math.max(counted, allowed.objectsPerCluster)) continue;
-    const most = Math.max(counted, mostObjects(allowed, cluster, world.ledger));
+    const most = Math.max(counted, mostObjects(allowed, cluster, ledger, world));
     if (count <= most) continue;
     for (const placement of takers.get(cluster) ?? [])
       yield defect(

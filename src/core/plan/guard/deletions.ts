@@ -1,6 +1,7 @@
 import type { Binding } from "../../model/binding.ts";
 import type { AcceptedBounds, DeletionLedger, ForeignObject } from "../../model/deletion.ts";
 import type { DeletionBounds } from "../../model/fleet.ts";
+import type { Inventory } from "../../model/inventory.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
@@ -61,7 +62,7 @@ export function guardDeletions(
     ),
     bounds: bounds.inForce,
     clusterCount: intent.clusters.size,
-    objectsOn: objectCounter(context.world.ledger),
+    objectsOn: objectCounter(context),
     confirmations: intent.confirmations,
     ledgerBefore: context.world.ledger,
     // Of what stays as recorded nobody knows what is still to go.
@@ -143,17 +144,28 @@ const dataGoingByEdits = remembered((bindings: PlacementRecord["bindings"]) =>
 );
 
 /**
- * Objects that a member carried of us before this pass, by the record: what its targets held, each once, whoever wants it
- * as well. What a commit brings does not widen what it may take away.
+ * Objects that a member carried of us before this pass: what its targets held, each once, whoever wants it as well, and of
+ * that what its inventory lists as written. Where it does not answer, what it said it had got. What a commit brings does
+ * not widen what it may take away, and neither does what never arrived.
  */
 const objectCounter =
-  ({ placements }: Ledger) =>
+  ({ world, trustedObservations }: PlanContext) =>
   (cluster: ClusterName): number => {
+    const member = trustedObservations.get(cluster);
+    const listed = member === undefined ? null : writtenIn(member.inventory);
     const found = new Set<ObjectKey>();
-    for (const record of placements.values()) {
-      const target = record.bindings.get(cluster)?.target ?? null;
+    for (const record of world.ledger.placements.values()) {
+      const { target = null, facts = null } = record.bindings.get(cluster) ?? {};
+      const isHeard = facts !== null && facts.sequence === target?.sequence && facts.applied !== "pending";
       const snapshot = target === null ? null : snapshotOf(record, target.resourceIndex);
-      if (snapshot !== null) for (const key of keysOf(snapshot)) found.add(key);
+      if (snapshot === null || (listed === null && !isHeard)) continue;
+      for (const key of keysOf(snapshot)) if (listed === null || listed.has(key)) found.add(key);
     }
     return found.size;
   };
+
+function writtenIn({ placements }: Inventory): ReadonlySet<ObjectKey> {
+  const found = new Set<ObjectKey>();
+  for (const { entries } of placements.values()) for (const [key, { uid }] of entries) if (uid !== null) found.add(key);
+  return found;
+}

@@ -40,16 +40,24 @@ function standing(placements: Placements): World {
     for (const name of ["m1", "m2"]) world.join(clusterOf(name));
     for (const it of ["web", "shop"]) write(world, objectOf("Namespace", it, "-"));
     for (const it of [...settings, ...others]) write(world, it);
-    for (const [name, words] of Object.entries(placements)) {
-      const [options = "", where] = words.split(" on=");
-      const policy = policyOf("PickFixed", where ?? "m1");
-      const placement = placementOf({ name, policy, options: [options, "unavailable=100%"] });
-      world.placements.set(name as PlacementKey, placement);
-    }
   });
+  for (const [name, words] of Object.entries(placements)) {
+    place(world, name, words);
+    settle(world);
+  }
+  return world;
+}
+
+function place(world: World, name: string, words: string): void {
+  const [options = "", where] = words.split(" on=");
+  const policy = policyOf("PickFixed", where ?? "m1");
+  const placement = placementOf({ name, policy, options: [options, "unavailable=100%"] });
+  world.commit(() => void world.placements.set(name as PlacementKey, placement));
+}
+
+function settle(world: World): void {
   for (let pass = 0; pass < 4; pass++) world.pass();
   world.flush();
-  return world;
 }
 
 /** The world in whose newest commit so many of the settings are gone, and so many others came. */
@@ -104,4 +112,43 @@ test.each(plain)("the check lets a plan begin to delete a fifth, and no more: $n
 test("what a commit brings does not widen what it may take away", () => {
   const { deletions } = losing({ web: "ns=web" }, 3, 20).pass().plan.ledger;
   expect([deletions.permitted.size, deletions.held.map((it) => it.because)]).toEqual([0, ["bounds"]]);
+});
+
+describe("what never arrived does not widen what a commit may take away", () => {
+  const silence = (world: World, isSilent: boolean): void => {
+    world.member(m1).silence = isSilent ? { code: "Unreachable", message: "no route" } : null;
+  };
+  const loses = (world: World, count: number): void =>
+    world.commit(() => {
+      for (const it of settings.slice(0, count)) world.objects.delete(objectKey(it.id));
+    });
+
+  test.each([
+    { name: "while the member is away", isBack: false },
+    { name: "as the member comes back", isBack: true },
+  ])("$name", ({ isBack }) => {
+    const world = standing({ web: "ns=web" });
+    silence(world, true);
+    place(world, "shop", "ns=shop");
+    settle(world);
+    expect(world.head.placements.get("shop" as PlacementKey)?.bindings.get(m1)?.target).not.toBeNull();
+    loses(world, 3);
+    if (isBack) silence(world, false);
+    const seen = world.look();
+    const made = plan(seen);
+    expect(check(made, seen)).toEqual([]);
+    const { deletions } = made.ledger;
+    expect([deletions.permitted.size, deletions.held.map((it) => it.because)]).toEqual([0, ["bounds"]]);
+    const permitting = { ...deletions, permitted: new Map([[m1, 3]]), held: [] };
+    const codes = check({ ...made, ledger: { ...made.ledger, deletions: permitting } }, seen).map((it) => it.code);
+    expect(codes.includes("PermittedObjectsExceeded")).toBe(isBack);
+  });
+
+  test("while the member is away, what it said it had got counts", () => {
+    const world = standing({ web: "ns=web" });
+    silence(world, true);
+    loses(world, 2);
+    const { deletions } = world.pass().plan.ledger;
+    expect([[...deletions.permitted], deletions.held]).toEqual([[[m1, 2]], []]);
+  });
 });
