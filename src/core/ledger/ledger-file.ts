@@ -10,7 +10,7 @@ import type {
 import type { DeletionBounds } from "../model/fleet.ts";
 import type { Hold } from "../model/intent.ts";
 import { isObject, member } from "../model/json.ts";
-import type { Ledger } from "../model/ledger.ts";
+import type { Ledger, ResourceSnapshot } from "../model/ledger.ts";
 import { remembered } from "../model/memo.ts";
 import { kubernetesVersionProperty } from "../model/names.ts";
 import type { Quarantine, Violation } from "../model/plan-defect.ts";
@@ -78,11 +78,26 @@ const trustHead = object<TrustHead>({
  * judged stand here, and what of others goes along. A ledger of version 1 is read as one that holds none of either: then the
  * members are looked at again, and people are asked anew. From 3 on, what leaves a placement may wait for another one to take
  * it (`plan/README.md#d-9`), which an older flotilla would delete. From 4 on, decisions rest on properties that were collected
- * of members, which an older flotilla would forget; where none are, 3 is written.
+ * of members, which an older flotilla would forget. From 5 on, approvals that were taken away are remembered, which would
+ * count again; and versions hold what envelopes wrap, or are patched by ResourceOverrides, which it would take for removed.
+ * Each is written only where there is something of it.
  */
-const formatVersion = 4;
+const formatVersion = 5;
 
-const versionOf = ({ clusters }: Pick<Ledger, "clusters">): number => (holdsCollected(clusters) ? formatVersion : 3);
+/** The oldest version that says all that this ledger holds: flotillas that read less refuse it, the others go on. */
+export function formatVersionOf({ clusters, placements, takenAway, overrides }: Ledger): number {
+  if (takenAway.size > 0 || holdsWrapped(placements) || overrides.some((it) => it.namespace !== null))
+    return formatVersion;
+  return holdsCollected(clusters) ? 4 : 3;
+}
+
+const holdsWrapped = remembered((placements: Ledger["placements"]): boolean =>
+  [...placements.values()].some(({ resourceSnapshots }) => resourceSnapshots.some(isWrapped)),
+);
+
+const isWrapped = remembered(({ resources }: ResourceSnapshot): boolean =>
+  resources.some((it) => it.envelope !== undefined),
+);
 
 const holdsCollected = remembered((clusters: Ledger["clusters"]): boolean =>
   [...clusters.values()].some(
@@ -192,8 +207,12 @@ export const ledgerFile = object<LedgerHead>({
 /** The text of `ledger.yaml`; `restless` as {@link LedgerHead} has it. */
 export const ledgerText = (ledger: Ledger, restless: readonly PlacementKey[] | null): string =>
   emitYaml(
-    ledgerFile.write({ ...ledger, formatVersion: versionOf(ledger), restless, trust: trustHeadOf(ledger.trust) }) ??
-      null,
+    ledgerFile.write({
+      ...ledger,
+      formatVersion: formatVersionOf(ledger),
+      restless,
+      trust: trustHeadOf(ledger.trust),
+    }) ?? null,
   );
 
 /** The placements that `ledger.yaml` says are restless; null when it does not say. */

@@ -22,7 +22,7 @@ import {
   snapshotPath,
   trustTextPath,
 } from "./layout.ts";
-import { ledgerText } from "./ledger-file.ts";
+import { formatVersionOf, ledgerText } from "./ledger-file.ts";
 import { type ApprovalRequestOutput, changeRequests, runRequests } from "./output.ts";
 import { overrideText } from "./overrides.ts";
 import { evictionText, placementText } from "./placements.ts";
@@ -101,7 +101,18 @@ function* singleFiles(it: Ledger | null, { restless }: Shown): Generator<RecordF
   if (it === null) return;
   const { fleet, epoch, sequence, sourceCommit, holds, deletions, quarantines, formerNames, hasTrust, trust } = it;
   const { answers, takenAway } = it;
-  const head = [fleet, epoch, sequence, sourceCommit, holds, deletions, quarantines, hasTrust, trust];
+  const head = [
+    fleet,
+    epoch,
+    sequence,
+    sourceCommit,
+    holds,
+    deletions,
+    quarantines,
+    hasTrust,
+    trust,
+    formatVersionOf(it),
+  ];
   yield text(ledgerPath, head, () => ledgerText(it, restless ?? null));
   if (answers.size + takenAway.size > 0) yield text(answersPath, [answers, takenAway], () => answersText(it));
   if (formerNames.size > 0) yield text(formerNamesPath, [formerNames], () => formerNamesText(formerNames));

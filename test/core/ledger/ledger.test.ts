@@ -10,6 +10,7 @@ import {
   type Ledger,
   type PlacementRecord,
   type ResourceSnapshot,
+  type SnapshotResource,
 } from "../../../src/core/model/ledger.ts";
 import type { BlobId, Commit, Digest } from "../../../src/core/model/value.ts";
 import { readCanonical } from "../../../src/core/yaml/canonical-read.ts";
@@ -128,8 +129,8 @@ describe("a state branch that cannot be read", () => {
     {
       name: "because a newer flotilla wrote it",
       path: "ledger.yaml",
-      swap: [/formatVersion: 3/, "formatVersion: 5"],
-      want: /^ledger.yaml:1:1: "formatVersion" is 5: written by a newer flotilla; upgrade$/,
+      swap: [/formatVersion: 3/, "formatVersion: 6"],
+      want: /^ledger.yaml:1:1: "formatVersion" is 6: written by a newer flotilla; upgrade$/,
     },
     {
       name: "because a field is missing",
@@ -197,6 +198,26 @@ test("what the release before wrote is read, and what is handed over is written 
   deepStrictEqual(readLedger(before), { kind: "read", ledger });
 });
 
+test.each<{ name: string; add: (ledger: Ledger) => Ledger; version: number }>([
+  { name: "nothing that an older release does not know", add: (it) => it, version: 3 },
+  {
+    name: "an approval that was taken away",
+    add: (it) => ({ ...it, takenAway: new Set(["a".repeat(40) as BlobId]) }),
+    version: 5,
+  },
+  {
+    name: "what an envelope wraps",
+    add: (it) => withResource(it, { envelope: { type: "ClusterResourceEnvelope", namespace: null, name: "all" } }),
+    version: 5,
+  },
+])("$name is written so that a release that would forget it refuses it", ({ add, version }) => {
+  const ledger = withSnapshots(1);
+  const texts = textsOf(edits(emptyLedger, add(ledger)));
+  expect(texts.get("ledger.yaml")).toContain(`formatVersion: ${version}\n`);
+  const [kept, again] = [textsOf(edits(emptyLedger, ledger)), textsOf(edits(ledger, add(ledger)))];
+  expect(new Map([...kept, ...again]).get("ledger.yaml")).toBe(texts.get("ledger.yaml"));
+});
+
 test("a file edited by hand is read as YAML, wherever its rows stand", () => {
   const ledger = withSnapshots(1);
   const texts = textsOf(edits(emptyLedger, ledger));
@@ -219,6 +240,13 @@ test("rows are not read", () => {
 /** The ledger of one placement `web` that has had `count` resource snapshots, all sharing what they can. */
 function withSnapshots(count: number): Ledger {
   return { ...base, placements: new Map([[web.key, { ...web, resourceSnapshots: snapshots.slice(0, count) }]]) };
+}
+
+function withResource(ledger: Ledger, more: Partial<SnapshotResource>): Ledger {
+  const resourceSnapshots = snapshots
+    .slice(0, 1)
+    .map((it) => ({ ...it, resources: it.resources.map((one) => ({ ...one, ...more })) }));
+  return { ...ledger, placements: new Map([[web.key, { ...web, resourceSnapshots }]]) };
 }
 
 const base: Ledger = { ...emptyLedger, fleet: "1234" };
