@@ -340,7 +340,7 @@ export class Judge {
     }
     const up = availableAt(site);
     const before = facts.up.get(member) ?? up;
-    facts.up.set(member, new Map([...up].filter(([at, word]) => before.get(at) === word)));
+    facts.up.set(member, before === up ? up : new Map([...up].filter(([at, word]) => before.get(at) === word)));
     if (!path.includes("/deployments")) return;
     const heardUp = this.#heardUp.get(facts.process) ?? new Map<string, Set<string>>();
     this.#heardUp.set(facts.process, heardUp);

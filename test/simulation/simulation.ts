@@ -14,7 +14,7 @@ import { planWithDefect } from "./planted-defect.ts";
 import { ourRelease, outlived, planByRelease, type Release } from "./release.ts";
 import { lineOf, type PassOptions, type Step } from "./step.ts";
 import { strikesOn } from "./strikes.ts";
-import { type Line, tell } from "./transcript.ts";
+import { type Line, tell, tellCall } from "./transcript.ts";
 import { Attempt } from "./world/attempt.ts";
 import { type Call, effects, type Request } from "./world/call.ts";
 import { Hub } from "./world/hub.ts";
@@ -443,14 +443,14 @@ export class Simulation implements SimulatedWorld {
         return { kind: "silent" };
       const delivered = this.deliver({ ...request, late: { decision } }, outgoing, attempt);
       const outcome = delivered.kind === "answered" ? `${delivered.incoming.status}, late` : "never arrived";
-      this.lines.push({ kind: "call", writer: attempt.writer, call: request, outcome });
+      tellCall(this.lines, attempt.writer, request, outcome);
       return delivered;
     };
   }
 
   note(attempt: Attempt, call: Call, outcome: string): void {
     if (effects.has(call.kind)) this.effects++;
-    this.lines.push({ kind: "call", writer: attempt.writer, call, outcome });
+    tellCall(this.lines, attempt.writer, call, outcome);
   }
 
   pushed(attempt: Attempt, commit: Commit): void {

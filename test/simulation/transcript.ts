@@ -7,11 +7,16 @@ export type Line =
   | { readonly kind: "step"; readonly text: string }
   | { readonly kind: "call"; readonly writer: string; readonly call: Call; readonly outcome: string }
   /** How a pass ended; the texts are made when somebody reads them. */
-  | { readonly kind: "outcome"; readonly outcome: Outcome }
+  | { readonly kind: "outcome"; readonly texts: () => readonly string[] }
   | { readonly kind: "note"; readonly text: string };
 
 /** Notes how a pass ended. */
-export const tell = (lines: Line[], outcome: Outcome): void => void lines.push({ kind: "outcome", outcome });
+export const tell = (lines: Line[], outcome: Outcome): void =>
+  void lines.push({ kind: "outcome", texts: outcomeTexts(outcome) });
+
+/** Notes what came of a call; what was sent with it is not kept. */
+export const tellCall = (lines: Line[], writer: string, { kind, member, text }: Call, outcome: string): void =>
+  void lines.push({ kind: "call", writer, call: { kind, member, text }, outcome });
 
 /** What happened, for people: steps with `>`, effects and faults indented, then how passes ended. */
 export const transcriptOf = (lines: readonly Line[]): string => lines.flatMap(textsOf).join("\n");
@@ -23,7 +28,7 @@ function textsOf(line: Line): readonly string[] {
     case "call":
       return isNews(line.call, line.outcome) ? [`    ${line.writer} ${whereOf(line.call)}: ${line.outcome}`] : [];
     case "outcome":
-      return outcomeTexts(line.outcome).map((it) => `  ${it}`);
+      return line.texts().map((it) => `  ${it}`);
     case "note":
       return [`  ${line.text}`];
   }
@@ -33,22 +38,28 @@ const isNews = ({ kind }: Call, outcome: string): boolean => effects.has(kind) |
 
 const whereOf = ({ text, member }: Call): string => (member === null ? text : `${text} on ${member}`);
 
-function outcomeTexts(outcome: Outcome): readonly string[] {
-  if (outcome.kind === "fault")
-    return [`fault ${outcome.fault.code} ${outcome.fault.during}: ${outcome.fault.message}`];
-  if (outcome.kind !== "result") return [`(${outcome.kind})`];
+/** Of a result, it keeps what the texts need: the world that it came from would be kept for the whole run otherwise. */
+function outcomeTexts(outcome: Outcome): () => readonly string[] {
+  if (outcome.kind === "fault") {
+    const { code, during, message } = outcome.fault;
+    return () => [`fault ${code} ${during}: ${message}`];
+  }
+  if (outcome.kind !== "result") return () => [`(${outcome.kind})`];
   const { result } = outcome;
   switch (result.kind) {
     case "superseded":
-      return ["superseded"];
-    case "unsound":
-      return result.faults.map((it) => `unsound: ${it.code}: ${it.message}`);
+      return () => ["superseded"];
+    case "unsound": {
+      const { faults } = result;
+      return () => faults.map((it) => `unsound: ${it.code}: ${it.message}`);
+    }
     case "passed": {
-      const { plan, lines, receipts, deferred } = result;
-      return [
-        ...(plan.refusal === null ? [] : [`refused: ${plan.refusal.code}: ${plan.refusal.message}`]),
+      const { lines, receipts, deferred } = result;
+      const { refusal, reasons } = result.plan;
+      return () => [
+        ...(refusal === null ? [] : [`refused: ${refusal.code}: ${refusal.message}`]),
         ...lines.map((it) => `* ${it}`),
-        ...plan.reasons.map((it) => `- ${reasonText(it)}`),
+        ...reasons.map((it) => `- ${reasonText(it)}`),
         ...receipts.flatMap((it) => (it.interrupted === null ? [] : [`! ${it.cluster}: ${it.interrupted}`])),
         ...(deferred ? ["(news waits)"] : []),
       ];
