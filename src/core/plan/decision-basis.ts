@@ -12,8 +12,8 @@ import { type Selection, selectResources } from "../render/select.ts";
 import { candidateOf } from "../schedule/framework/cycle.ts";
 import type { CandidateChange } from "../schedule/framework/plugin.ts";
 import { profiles } from "../schedule/profile.ts";
-import { hasSameVerdict, isBeyondTheList, staysInTouchOrNot } from "../schedule/schedule.ts";
-import type { FleetView } from "./facts/members.ts";
+import { hasSameVerdict, isLookedPast, isNotMissed } from "../schedule/same-outcome.ts";
+import { changesSince, type FleetView } from "./facts/members.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { isOnlyHandingOver } from "./moves/hand-over.ts";
 import { leavesOf } from "./moves/leaves.ts";
@@ -107,7 +107,7 @@ const mostCompared = 32;
 /** Whether the scheduler says of all members that moved what it said of them before. */
 export function isScheduledAlike(
   basis: DecisionBasis,
-  { policySnapshots, bindings }: PlacementRecord,
+  { namespace, policySnapshots, bindings }: PlacementRecord,
   moved: ReadonlySet<ClusterName>,
   context: PlanContext,
 ): boolean {
@@ -116,27 +116,31 @@ export function isScheduledAlike(
   const { policy } = basis.placement.spec;
   const { intent, now } = context.world;
   const profile = profiles[intent.fleet.profile];
-  const { index, verdict } = policySnapshots.at(-1) ?? { index: 0, verdict: null };
-  return [...moved].every((name) => {
-    const change = changeOf(name, basis, context);
+  const latest = policySnapshots.at(-1) ?? { index: 0, verdict: null };
+  const cycle = { policy, namespace, candidates: context.candidates, now };
+  const changes = changesIn(basis.fleetView, context.fleetView);
+  for (const name of moved) {
+    const change = changes.get(name) ?? null;
     if (change === null) return false;
-    const binding = bindings.get(name);
-    if (binding !== undefined && staysInTouchOrNot(policy, change, { ...binding, latest: index }, profile)) return true;
-    const isBeyond = (): boolean =>
-      verdict !== null && binding === undefined && isBeyondTheList(policy, change, verdict, profile, now);
-    // Whichever is likely comes first: without contact a member is judged in other words for a while.
-    const isContact = change.was.facts === change.is.facts;
-    return (isContact && isBeyond()) || hasSameVerdict(policy, change, profile, now) || (!isContact && isBeyond());
-  });
+    if (isLookedPast(policy, change, profile)) continue;
+    if (isNotMissed(cycle, change, { binding: bindings.get(name) ?? null, latest }, profile)) continue;
+    if (!hasSameVerdict(policy, change, profile, now)) return false;
+  }
+  return true;
 }
 
-/** What became of a member; null where it joined or left, or its document cannot be used. */
-function changeOf(name: ClusterName, { fleetView }: DecisionBasis, context: PlanContext): CandidateChange | null {
-  const was = fleetView.get(name);
-  const is = context.fleetView.get(name);
-  if (was == null || is == null || was.cluster === null || is.cluster === null) return null;
-  return { was: candidateOf(was.cluster, was), is: candidateOf(is.cluster, is) };
-}
+/** What became of the members that moved; null where one joined or left, or its document cannot be used. */
+const changesIn = rememberedPair(
+  (before: FleetView, after: FleetView): ReadonlyMap<ClusterName, CandidateChange | null> => {
+    const changeOf = (name: ClusterName): CandidateChange | null => {
+      const was = before.get(name);
+      const is = after.get(name);
+      if (was == null || is == null || was.cluster === null || is.cluster === null) return null;
+      return { was: candidateOf(was.cluster, was), is: candidateOf(is.cluster, is) };
+    };
+    return new Map([...changesSince(before, after).moved].map((it) => [it, changeOf(it)]));
+  },
+);
 
 /** Whether of a member that the placement is on nothing but its document changed, which no override looks at. */
 export function isRelabelledOnly(name: ClusterName, basis: DecisionBasis, context: PlanContext): boolean {

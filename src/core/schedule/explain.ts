@@ -1,7 +1,8 @@
 import type { ClusterDecision } from "../model/binding.ts";
+import { rememberedPair } from "../model/memo.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 import { refusedDecision, surplusDecision } from "./decision.ts";
-import { type Cycle, clusterSetOf } from "./framework/cycle.ts";
+import { type Cycle, clusterSetOf, clustersIn, rollOf } from "./framework/cycle.ts";
 import {
   bestOfAll,
   filterCandidates,
@@ -12,7 +13,7 @@ import {
 } from "./framework/judging.ts";
 import type { Prepared, Ranked, RefusedCandidate } from "./framework/plugin.ts";
 import type { CycleResult } from "./pick.ts";
-import { poolOf, takeAll, turnsWithout } from "./pool.ts";
+import { bestLeft, canScore, turnsOf, turnsWithout } from "./pool.ts";
 import type { Profile } from "./profile.ts";
 
 /** At most so many clusters that were not selected are explained. */
@@ -36,26 +37,18 @@ interface Explanations {
 export function explainUnselected(cycle: Cycle, result: CycleResult, profile: Profile, wanted: number): Explanations {
   const { selected, last } = result;
   const isPickAll = cycle.policy.kind === "PickAll";
-  const holders = new Set(selected.map((it) => it.cluster));
+  const holders = clustersIn(selected);
   if (!profile.explainsAfterPicks && last === null) return keptExplanations(cycle, holders);
   const isAfter = profile.explainsAfterPicks || isPickAll || last === null;
   const prepared = isAfter ? preparedAfter(cycle, result, profile) : last;
-  const { surplus, refused, wakeAt } = othersThan(holders, prepared);
+  const { surplus, refused, wakeAt, surplusTurnsAt } = othersThan(holders, prepared);
   const isFull = selected.length >= wanted && surplus.length === maxExplained;
   // Where all that are wanted are found, KubeFleet looks at the others no more.
   const isOver = !profile.explainsAfterPicks && !isPickAll && selected.length >= wanted;
   return {
     decisions: [...surplus.map((it) => surplusDecision(it.candidate, it.score)), ...refused.map(refusedDecision)],
     // Beyond a full list, whoever is refused from some moment on is not missed.
-    wakeAt: isOver
-      ? null
-      : isFull
-        ? filterCandidates(
-            surplus.map((it) => it.candidate),
-            prepared,
-            0,
-          ).wakeAt
-        : wakeAt,
+    wakeAt: isOver ? null : isFull ? surplusTurnsAt() : wakeAt,
     warnings: warningsOf(prepared),
   };
 }
@@ -65,28 +58,32 @@ interface Others {
   readonly surplus: readonly Ranked[];
   readonly refused: readonly RefusedCandidate[];
   readonly wakeAt: Instant | null;
+  /** When time alone changes that one of `surplus` fits. */
+  readonly surplusTurnsAt: () => Instant | null;
 }
 
 function othersThan(selected: ReadonlySet<ClusterName>, prepared: Prepared): Others {
   const { policy, candidates } = prepared.input;
-  const pool = policy.kind === "PickN" ? poolOf(prepared) : null;
   const others = () => candidates.filter((it) => !selected.has(it.cluster.name));
-  if (pool?.canScore !== true) {
+  if (policy.kind !== "PickN" || !canScore(prepared)) {
     const { fits, refused, wakeAt } = filterCandidates(others(), prepared, maxExplained);
     const surplus = bestOfAll(fits, prepared, maxExplained);
-    return { surplus, refused: refused.slice(0, maxExplained - surplus.length), wakeAt };
+    const listed = surplus.map((it) => it.candidate);
+    const surplusTurnsAt = (): Instant | null => filterCandidates(listed, prepared, 0).wakeAt;
+    return { surplus, refused: refused.slice(0, maxExplained - surplus.length), wakeAt, surplusTurnsAt };
   }
-  const surplus = takeAll(pool, prepared, { most: maxExplained, selected });
+  const surplus = bestLeft(prepared, { most: maxExplained, selected });
   const left = maxExplained - surplus.length;
   return {
     surplus,
     refused: left === 0 ? [] : firstRefused(others(), prepared, left),
-    wakeAt: turnsWithout(pool.ranking, selected),
+    wakeAt: turnsWithout(prepared.input.ranking(), selected),
+    surplusTurnsAt: () => turnsOf(prepared.input.ranking(), surplus),
   };
 }
 
 function preparedAfter(cycle: Cycle, { selected, last }: CycleResult, { plugins }: Profile): Prepared {
-  const holders = new Set(selected.map((it) => it.cluster));
+  const holders = clustersIn(selected);
   const obsolete: ReadonlySet<never> = new Set();
   // With PickAll the clusters that leave have been judged, and are explained like any other.
   if (cycle.policy.kind === "PickAll")
@@ -97,10 +94,14 @@ function preparedAfter(cycle: Cycle, { selected, last }: CycleResult, { plugins 
 
 /** Clusters whose removal is pending once this cycle is carried out. */
 const leavingAfter = ({ cycleBindings }: Cycle, holders: ReadonlySet<ClusterName>): ReadonlySet<ClusterName> =>
-  clusterSetOf(cycleBindings.filter((it) => !holders.has(it.cluster) && !it.removing));
+  leavingIn(cycleBindings, holders);
+
+const leavingIn = rememberedPair((cycleBindings: Cycle["cycleBindings"], holders: ReadonlySet<ClusterName>) =>
+  clusterSetOf(cycleBindings.filter((it) => !holders.has(it.cluster) && !it.removing)),
+);
 
 function keptExplanations({ recorded, candidates }: Cycle, holders: ReadonlySet<ClusterName>): Explanations {
-  const members = new Set(candidates.map((it) => it.cluster.name));
-  const kept = recorded.filter((it) => !it.selected && !holders.has(it.cluster) && members.has(it.cluster));
+  const { places } = rollOf(candidates);
+  const kept = recorded.filter((it) => !it.selected && !holders.has(it.cluster) && places.has(it.cluster));
   return { decisions: kept.slice(0, maxExplained), wakeAt: null, warnings: [] };
 }

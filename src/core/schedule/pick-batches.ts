@@ -78,9 +78,7 @@ interface Batch {
 
 /** Of a batch of more than one, no other follows on the same pool: a plugin limits all batches to one, or none. */
 const taken = (pool: Pool, prepared: Prepared, limit: number): readonly Ranked[] =>
-  limit === 1 ? takeBest(pool, prepared) : takeAll(pool, prepared, { most: limit, selected: nobody });
-
-const nobody: ReadonlySet<never> = new Set();
+  limit === 1 ? takeBest(pool, prepared) : takeAll(pool, prepared, limit);
 
 /** Filters, scores and ranks every candidate. */
 function ranked(prepared: Prepared, limit: number): Batch {

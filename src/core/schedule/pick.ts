@@ -1,4 +1,5 @@
 import type { ClusterDecision } from "../model/binding.ts";
+import { remembered } from "../model/memo.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
 import { fitDecision, namedDecision, refusedDecision } from "./decision.ts";
@@ -11,6 +12,7 @@ import {
   type CycleBinding,
   candidatesByName,
   clusterSetOf,
+  clustersIn,
   crossReference,
 } from "./framework/cycle.ts";
 import { filterCandidates, preparePlugins } from "./framework/judging.ts";
@@ -38,17 +40,22 @@ export interface CycleResult extends BindingChanges {
  * moves, not even to a better cluster.
  */
 export function pickN(count: number, cycle: Cycle, classes: Classes, profile: Profile): CycleResult {
-  const standing = [...classes.scheduled, ...classes.bound];
-  const present = profile.countsClusters ? clusterSetOf(standing).size : standing.length;
+  const { clusters, selected, size } = standingIn(classes);
+  const present = profile.countsClusters ? clusters.size : size;
   if (present < count) return pickMore(count - present, cycle, classes, profile);
   if (present === count && classes.obsolete.length === 0) {
-    const selected = decisionsOf([...classes.bound, ...classes.scheduled]);
     return { create: [], keep: [], drop: byCluster(classes.dangling), selected, last: null, failure: null };
   }
   const { stay, trimmed } = trim(present - count, cycle, classes, profile);
   const drop = byCluster([...classes.dangling, ...classes.obsolete, ...trimmed]);
   return { create: [], keep: [], drop, selected: decisionsOf(stay), last: null, failure: null };
 }
+
+/** What stands under the policy in force. */
+const standingIn = remembered(({ bound, scheduled }: Classes) => {
+  const standing = [...bound, ...scheduled];
+  return { selected: decisionsOf(standing), clusters: clustersIn(standing), size: standing.length };
+});
 
 const decisionsOf = (cycleBindings: readonly CycleBinding[]): readonly ClusterDecision[] =>
   cycleBindings.map((it) => it.decision);

@@ -1,6 +1,6 @@
 import { known } from "../model/assert.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
-import type { Candidate } from "./framework/cycle.ts";
+import { type Candidate, placesOf, rollOf } from "./framework/cycle.ts";
 import { fitsAll, preparedPart, scoringFailure, totalScore } from "./framework/judging.ts";
 import type { Extensions, Groups, Prepared, Ranked, Ranking, Score } from "./framework/plugin.ts";
 
@@ -25,25 +25,31 @@ interface Group {
 /** All candidates that fit as far as picks do not change it. */
 export function poolOf(prepared: Prepared): Pool {
   const ranking = prepared.input.ranking();
-  const groupings = preparedPart(prepared, true).plugins.flatMap(({ at }) => groupsOf(at, ranking.candidates));
-  const of = groupings.length === 0 ? [] : groupings.reduce(together).of;
+  const numberOf = groupNumbers(preparedPart(prepared, true), ranking.candidates);
   const groups: { readonly places: number[]; next: number }[] = [];
-  for (let at = 0; at < ranking.best.length; at++) {
-    const place = ranking.best[at] ?? 0;
-    const number = of[place] ?? 0;
+  for (const place of ranking.best()) {
+    const number = numberOf(place);
     const group = groups[number];
     if (group === undefined) groups[number] = { places: [place], next: 0 };
     else group.places.push(place);
   }
   // Numbers that nobody has are holes, which are passed over.
-  return { ranking, groups: groups.filter(() => true), canScore: canScore(ranking, prepared) };
+  return { ranking, groups: groups.filter(() => true), canScore: canScore(prepared) };
 }
 
-/** Candidates that are in the same group of both. */
-const together = (a: Groups, b: Groups): Groups => ({
-  of: a.of.map((it, place) => it * b.count + (b.of[place] ?? 0)),
-  count: a.count * b.count,
-});
+/** The number of the group that a candidate is in, by its place: those in one are judged alike by all of these plugins. */
+function groupNumbers({ plugins }: Prepared, candidates: readonly Candidate[]): (place: number) => number {
+  const [first, second, ...rest] = plugins.flatMap(({ at }) => groupsOf(at, candidates));
+  if (first === undefined) return () => 0;
+  const { of } = first;
+  if (second === undefined) return (place) => of[place] ?? 0;
+  const { of: otherOf, count } = second;
+  return (place) => {
+    let number = (of[place] ?? 0) * count + (otherOf[place] ?? 0);
+    for (const it of rest) number = number * it.count + (it.of[place] ?? 0);
+    return number;
+  };
+}
 
 /** A plugin that does not say whom it judges alike may judge everybody in another way. */
 function groupsOf(at: Extensions, candidates: readonly Candidate[]): readonly Groups[] {
@@ -52,10 +58,86 @@ function groupsOf(at: Extensions, candidates: readonly Candidate[]): readonly Gr
   return isSilent ? [] : [{ of: candidates.map((_, at) => at), count: candidates.length }];
 }
 
-function canScore({ candidates, fits }: Ranking, prepared: Prepared): boolean {
+/** Whether every candidate can be scored. */
+export function canScore(prepared: Prepared): boolean {
   if (prepared.plugins.every((it) => it.at.failure === undefined)) return true;
+  const { candidates, fits } = prepared.input.ranking();
   const feasible = candidates.filter((_, at) => fits[at] === 1);
   return scoringFailure(feasible, prepared) === null;
+}
+
+/** The best candidates, at most so many; `selected` are passed over. Nothing is picked by it. */
+export function bestLeft(
+  prepared: Prepared,
+  { most, selected }: { readonly most: number; readonly selected: ReadonlySet<ClusterName> },
+): readonly Ranked[] {
+  const { candidates, fits, affinity } = prepared.input.ranking();
+  const changing = preparedPart(prepared, true);
+  const numberOf = groupNumbers(changing, candidates);
+  const left = fits.slice();
+  for (const place of placesOf(selected, rollOf(candidates))) left[place] = 0;
+  /** By the number of a group, what its candidates have more than their affinity; null where they are refused. */
+  const more: (Score | null)[] = [];
+  const judged = (place: number, number: number): Score | null => {
+    const candidate = known(candidates[place], "a ranking is of its candidates");
+    const added = fitsAll(changing, candidate) ? totalScore(candidate, changing) : null;
+    more[number] = added;
+    return added;
+  };
+  const best = shortlist(most);
+  // Of equals, the last one is the best: whoever comes now has to be better than those before.
+  for (let place = left.length - 1; place >= 0; place--) {
+    if (left[place] !== 1) continue;
+    const number = numberOf(place);
+    let added = more[number];
+    if (added === undefined) added = judged(place, number);
+    if (added !== null) best.offer(place, added.topology, (affinity[place] ?? 0) + added.affinity, added.stickiness);
+  }
+  return best.all().map(({ place, ...score }) => ({
+    candidate: known(candidates[place], "a ranking is of its candidates"),
+    score,
+  }));
+}
+
+interface Shortlist {
+  /** Takes it in if it is better than one that is listed, or there is room. */
+  readonly offer: (place: number, topology: number, affinity: number, stickiness: number) => void;
+  /** The best one first; of equals, the one that was offered first. */
+  readonly all: () => readonly (Score & { readonly place: number })[];
+}
+
+/** The best of all that are offered, at most so many. */
+function shortlist(most: number): Shortlist {
+  let count = 0;
+  // Four numbers of each, in plain sight: it is offered every member for every placement.
+  const numbers = new Float64Array((most + 1) * 4);
+  const isBetter = (topology: number, affinity: number, stickiness: number, at: number): boolean => {
+    const other = numbers[at] ?? 0;
+    if (topology !== other) return topology > other;
+    const otherAffinity = numbers[at + 1] ?? 0;
+    if (affinity !== otherAffinity) return affinity > otherAffinity;
+    return stickiness > (numbers[at + 2] ?? 0);
+  };
+  return {
+    offer(place, topology, affinity, stickiness) {
+      if (count === most && !isBetter(topology, affinity, stickiness, (most - 1) * 4)) return;
+      let at = count * 4;
+      while (at > 0 && isBetter(topology, affinity, stickiness, at - 4)) at -= 4;
+      numbers.copyWithin(at + 4, at, count * 4);
+      numbers[at] = topology;
+      numbers[at + 1] = affinity;
+      numbers[at + 2] = stickiness;
+      numbers[at + 3] = place;
+      if (count < most) count += 1;
+    },
+    all: () =>
+      Array.from({ length: count }, (_, it) => ({
+        topology: numbers[it * 4] ?? 0,
+        affinity: numbers[it * 4 + 1] ?? 0,
+        stickiness: numbers[it * 4 + 2] ?? 0,
+        place: numbers[it * 4 + 3] ?? 0,
+      })),
+  };
 }
 
 /** Takes the one best candidate that is left, if any fits. */
@@ -67,29 +149,15 @@ export function takeBest(pool: Pool, prepared: Prepared): readonly Ranked[] {
   return [ranked];
 }
 
-/** Takes the best candidates that are left while what was picked stays the same, at most so many; `selected` are passed over. */
-export function takeAll(
-  pool: Pool,
-  prepared: Prepared,
-  { most, selected }: { readonly most: number; readonly selected: ReadonlySet<ClusterName> },
-): readonly Ranked[] {
-  const { candidates } = pool.ranking;
-  const isSelected = (place: number | undefined): boolean => {
-    const candidate = place === undefined ? undefined : candidates[place];
-    return candidate !== undefined && selected.has(candidate.cluster.name);
-  };
+/** Takes the best candidates that are left while what was picked stays the same, at most so many. */
+export function takeAll(pool: Pool, prepared: Prepared, most: number): readonly Ranked[] {
   const heads = headsOf(pool, prepared);
   const taken: Ranked[] = [];
-  const pass = (group: Group): void => {
-    while (isSelected(group.places[group.next])) group.next += 1;
-  };
-  for (const { group } of heads) pass(group);
   while (taken.length < most) {
     const best = bestOf(heads, pool.ranking);
     if (best === null) break;
     taken.push(rankedAt(best, pool.ranking));
     best.group.next += 1;
-    pass(best.group);
   }
   return taken;
 }
@@ -148,4 +216,11 @@ export function turnsWithout({ candidates, turnsAt }: Ranking, taken: ReadonlySe
     if (candidate !== undefined && !taken.has(candidate.cluster.name)) first = earliest(first, at);
   }
   return first;
+}
+
+/** When time alone changes who fits of these. */
+export function turnsOf({ turnsAt, candidates }: Ranking, these: readonly Ranked[]): Instant | null {
+  if (turnsAt.size === 0) return null;
+  const { places } = rollOf(candidates);
+  return earliest(...these.map(({ candidate }) => turnsAt.get(places.get(candidate.cluster.name) ?? -1) ?? null));
 }

@@ -2,7 +2,8 @@ import { known } from "../model/assert.ts";
 import type { ClusterDecision } from "../model/binding.ts";
 import { type Condition, settleConditions, type Verdict } from "../model/condition.ts";
 import type { PolicySnapshot } from "../model/ledger.ts";
-import type { Instant } from "../model/value.ts";
+import { remembered } from "../model/memo.ts";
+import type { ClusterName, Instant } from "../model/value.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** Warnings that the condition's message quotes; all of them are in the decisions of their clusters. */
@@ -84,16 +85,34 @@ type Said = Pick<Condition, "status" | "reason">;
 /** Whether the decisions are the same, in whatever order. */
 export function sameDecisions(before: readonly ClusterDecision[], after: readonly ClusterDecision[]): boolean {
   if (before.length !== after.length) return false;
-  // Nearly always nothing changed.
-  if (after.every((it, at) => it === before[at])) return true;
+  const places = placesIn(before);
+  // A hand-made record may list one cluster twice and omit another, and a hub may have two bindings on one.
+  if (places.size < before.length) return sameListings(before, after);
+  const isMet = new Uint8Array(before.length);
+  for (const it of after) {
+    const place = places.get(it.cluster);
+    const old = place === undefined ? undefined : before[place];
+    if (place === undefined || old === undefined || (old !== it && !sameDecision(old, it))) return false;
+    if (isMet[place] === 1) return false;
+    isMet[place] = 1;
+  }
+  return true;
+}
+
+/** Whether two lists say the same of the same clusters; of those that they name twice, the last one counts. */
+function sameListings(before: readonly ClusterDecision[], after: readonly ClusterDecision[]): boolean {
   const byCluster = new Map(before.map((it) => [it.cluster, it]));
-  // A hand-made record may list one cluster twice and omit another.
   if (byCluster.size !== new Set(after.map((it) => it.cluster)).size) return false;
   return after.every((it) => {
     const old = byCluster.get(it.cluster);
-    return old === it || (old !== undefined && sameDecision(old, it));
+    return old !== undefined && sameDecision(old, it);
   });
 }
+
+const placesIn = remembered(
+  (decisions: readonly ClusterDecision[]): ReadonlyMap<ClusterName, number> =>
+    new Map(decisions.map((it, at) => [it.cluster, at])),
+);
 
 /** Whether two decisions have the same outcome, reason and scores. */
 export const sameDecision = (a: ClusterDecision, b: ClusterDecision): boolean =>

@@ -2,11 +2,11 @@ import type { Binding, ClusterDecision } from "../../model/binding.ts";
 import { revised, sameList, sameMap } from "../../model/identity.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
-import { remembered } from "../../model/memo.ts";
+import { remembered, rememberedPair } from "../../model/memo.ts";
 import type { Reason } from "../../model/plan.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import { bindingName } from "../../schedule/binding-name.ts";
-import { cycleBindingOf } from "../../schedule/framework/cycle.ts";
+import { type CycleBinding, cycleBindingOf, type Roll, rollOf } from "../../schedule/framework/cycle.ts";
 import { nextPolicySnapshots } from "../../schedule/policy-snapshot.ts";
 import { profiles } from "../../schedule/profile.ts";
 import { recordVerdict } from "../../schedule/record-verdict.ts";
@@ -29,11 +29,11 @@ export function scheduleOf(record: PlacementRecord, { world, ledger, candidates 
   const historyLimit = record.spec.revisionHistoryLimit;
   const snapshots = nextPolicySnapshots(record.policySnapshots, policy, { historyLimit, inUse });
   const latest = snapshots.at(-1)?.index ?? 0;
-  const cycleBindings = [...record.bindings.values()].map((it) => cycleBindingOf(it, latest));
+  const cycleBindings = cycleBindingsIn(record.bindings)(latest);
   const recorded = snapshots.at(-1)?.verdict?.decisions ?? nothing;
   const cycle = { policy, namespace: record.namespace, candidates, cycleBindings, recorded, now };
   const outcome = schedule(cycle, profiles[intent.fleet.profile]);
-  const bindings = carryOut(outcome, { record, latest, ledger, members: intent.clusters });
+  const bindings = carryOut(outcome, { record, latest, ledger, roll: rollOf(candidates) });
   const told = snapshots.map((it) => (it.index === latest ? recordVerdict(it, outcome, record.generation, now) : it));
   const policySnapshots = sameList(told, record.policySnapshots) ? record.policySnapshots : told;
   return {
@@ -48,16 +48,31 @@ const snapshotsInUse = remembered(
     new Set([...bindings.values()].map((it) => it.policySnapshot)),
 );
 
+/** As the scheduler sees them under the snapshot in force: the same list as long as nothing about them changes. */
+const cycleBindingsIn = remembered((bindings: PlacementRecord["bindings"]) => {
+  const known = new Map<number, readonly CycleBinding[]>();
+  return (latest: number): readonly CycleBinding[] => {
+    const found = known.get(latest) ?? [...bindings.values()].map((it) => cycleBindingOf(it, latest));
+    known.set(latest, found);
+    return found;
+  };
+});
+
+/** Clusters that left the fleet. */
+const leftIn = rememberedPair((bindings: PlacementRecord["bindings"], { places }: Roll) =>
+  [...bindings.keys()].filter((it) => !places.has(it)),
+);
+
 interface ScheduleInput {
   readonly record: PlacementRecord;
   readonly latest: number;
   readonly ledger: Ledger;
-  readonly members: ReadonlyMap<ClusterName, unknown>;
+  readonly roll: Roll;
 }
 
 function carryOut(outcome: Schedule, input: ScheduleInput): ReadonlyMap<ClusterName, Binding> {
-  const { record, latest, members } = input;
-  const left = [...record.bindings.keys()].filter((it) => !members.has(it));
+  const { record, latest, roll } = input;
+  const left = leftIn(record.bindings, roll);
   if (outcome.drop.length + outcome.keep.length + outcome.create.length + left.length === 0) return record.bindings;
   const next = new Map<ClusterName, Binding>(record.bindings);
   // Nothing is deleted from a member that left the fleet (`plan/README.md#d-2`).

@@ -1,7 +1,7 @@
 import type { Binding, ClusterDecision } from "../../model/binding.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
 import type { ContactFailure } from "../../model/ledger.ts";
-import { remembered } from "../../model/memo.ts";
+import { remembered, rememberedPair } from "../../model/memo.ts";
 import type { PlacementPolicy } from "../../model/placement.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import type { AgentReport } from "./agent.ts";
@@ -81,8 +81,12 @@ export const cycleBindingOf = (
 export const sortedCycle = (cycle: Cycle): Cycle => ({
   ...cycle,
   candidates: candidatesInOrder(cycle.candidates),
-  cycleBindings: sortedBy(cycle.cycleBindings, (it) => it.name),
+  cycleBindings: bindingsInOrder(cycle.cycleBindings),
 });
+
+const bindingsInOrder = remembered((cycleBindings: readonly CycleBinding[]) =>
+  sortedBy(cycleBindings, (it) => it.name),
+);
 
 const candidatesInOrder = remembered((candidates: readonly Candidate[]) =>
   sortedBy(candidates, (it) => it.cluster.name),
@@ -93,16 +97,54 @@ function sortedBy<T>(items: readonly T[], nameOf: (item: T) => string): readonly
   return isSorted ? items : [...items].sort((a, b) => compareText(nameOf(a), nameOf(b)));
 }
 
+/** Who is there: all of a fleet that bindings are classified by. */
+export interface Roll {
+  /** The places of candidates, by name. */
+  readonly places: ReadonlyMap<ClusterName, number>;
+  /** Those of a KubeFleet hub that leave. */
+  readonly leaving: ReadonlySet<ClusterName>;
+}
+
+/** The roll of a fleet; the very same for the next fleet if nobody came or went. */
+export const rollOf = remembered((candidates: readonly Candidate[]): Roll => {
+  const leaving = candidates.filter((it) => it.agent?.isLeaving === true).map((it) => it.cluster.name);
+  const last = lastRoll.roll?.deref();
+  if (last !== undefined && leaving.length + last.leaving.size === 0 && last.places.size === candidates.length) {
+    if (candidates.every((it, at) => last.places.get(it.cluster.name) === at)) return last;
+  }
+  const roll = { places: new Map(candidates.map((it, at) => [it.cluster.name, at])), leaving: new Set(leaving) };
+  lastRoll.roll = new WeakRef(roll);
+  return roll;
+});
+
+const lastRoll: { roll: WeakRef<Roll> | null } = { roll: null };
+
+/** The places of these clusters; those that are not there have none. */
+export function placesOf(clusters: ReadonlySet<ClusterName>, roll: Roll): readonly number[] {
+  const known = placesIn(clusters);
+  // Batches add what they picked to one and the same set.
+  if (known.roll === roll && known.size === clusters.size) return known.found;
+  const found: number[] = [];
+  for (const it of clusters) {
+    const place = roll.places.get(it);
+    if (place !== undefined) found.push(place);
+  }
+  Object.assign(known, { roll, size: clusters.size, found });
+  return found;
+}
+
+const placesIn = remembered(
+  (_: ReadonlySet<ClusterName>): { roll: Roll | null; size: number; found: readonly number[] } => ({
+    roll: null,
+    size: 0,
+    found: [],
+  }),
+);
+
 /** Candidates by name. */
 export const candidatesByName = remembered(
   (candidates: readonly Candidate[]): ReadonlyMap<ClusterName, Candidate> =>
     new Map(candidates.map((it) => [it.cluster.name, it])),
-);
-
-/** The places of candidates, by name. */
-export const placesByName = remembered(
-  (candidates: readonly Candidate[]): ReadonlyMap<ClusterName, number> =>
-    new Map(candidates.map((it, at) => [it.cluster.name, at])),
 );
 
 /** Every binding in exactly one class; those that are being removed are in none. */
@@ -120,8 +162,9 @@ export interface Classes {
  *
  * Health plays no part: a binding on an unreachable member is bound like any other.
  */
-export function classify({ candidates, cycleBindings }: Cycle): Classes {
-  const members = candidatesByName(candidates);
+export const classify = ({ candidates, cycleBindings }: Cycle): Classes => classesOf(cycleBindings, rollOf(candidates));
+
+const classesOf = rememberedPair((cycleBindings: readonly CycleBinding[], roll: Roll): Classes => {
   const classes: Record<keyof Classes, CycleBinding[]> = {
     unscheduled: [],
     dangling: [],
@@ -130,17 +173,16 @@ export function classify({ candidates, cycleBindings }: Cycle): Classes {
     bound: [],
   };
   for (const standing of cycleBindings) {
-    const kind = classOf(standing, members);
+    const kind = classOf(standing, roll);
     if (kind !== null) classes[kind].push(standing);
   }
   return classes;
-}
+});
 
-function classOf(standing: CycleBinding, members: ReadonlyMap<ClusterName, Candidate>): keyof Classes | null {
+function classOf(standing: CycleBinding, { places, leaving }: Roll): keyof Classes | null {
   if (standing.removing && standing.state !== "Scheduled") return null;
   if (standing.state === "Unscheduled") return "unscheduled";
-  const member = members.get(standing.cluster);
-  if (member === undefined || member.agent?.isLeaving === true) return "dangling";
+  if (!places.has(standing.cluster) || leaving.has(standing.cluster)) return "dangling";
   if (standing.obsolete) return "obsolete";
   return standing.state === "Scheduled" ? "scheduled" : "bound";
 }
@@ -154,7 +196,15 @@ export const wantedState = ({ state, previousState }: CycleBinding): "Scheduled"
 
 /** The clusters of these bindings, as a set. */
 export const clusterSetOf = (cycleBindings: readonly CycleBinding[]): ReadonlySet<ClusterName> =>
-  new Set(cycleBindings.map((it) => it.cluster));
+  clustersIn(cycleBindings);
+
+/** The clusters of these bindings or decisions, as a set: the same one for the same list. */
+export const clustersIn = remembered(
+  (them: readonly { readonly cluster: ClusterName }[]): ReadonlySet<ClusterName> =>
+    them.length === 0 ? nobody : new Set(them.map((it) => it.cluster)),
+);
+
+const nobody: ReadonlySet<ClusterName> = new Set();
 
 /** What one cycle changes about the bindings of a placement. */
 export interface BindingChanges {

@@ -22,11 +22,19 @@ interface Admission {
   readonly wakeAt: Instant | null;
 }
 
+/** The plugins that picks do not change, ready to judge candidates one by one. */
+export function prepareSteady(situation: Situation, plugins: readonly Plugin[]): Prepared {
+  const input: PluginInput = { ...situation, ranking: () => rankingOf(situation, prepared) };
+  const steady = plugins.filter((it) => !it.changesWithPicks);
+  const prepared: readonly PreparedPlugin[] = steady.map((plugin) => ({ plugin, at: plugin.prepare(input) }));
+  return { input, plugins: prepared };
+}
+
 /** Prepares every plugin for the first batch, in the order in which they judge. */
 export function preparePlugins(situation: Situation, plugins: readonly Plugin[]): Prepared {
   let found: Ranking | null = null;
   const ranking = (): Ranking => {
-    found ??= rankingOf(situation, plugins, steady);
+    found ??= rankingOf(situation, steady);
     return found;
   };
   const input: PluginInput = { ...situation, ranking };

@@ -19,11 +19,14 @@ export interface Plugin {
   /** What of a candidate the results for others rest on, as one text. Left out: nothing. */
   othersSee?(candidate: Candidate, policy: PlacementPolicy): string;
   /**
-   * Whether a change of a candidate may change what is said of others in the fleet as it is now. For plugins that picks do
-   * not change; left out: it does not.
+   * What of a candidate it looks at under a policy: whatever else changes, it says the same of everybody, to the word. Left
+   * out: it may look at anything.
    */
-  concernsOthers?(change: CandidateChange, policy: PlacementPolicy, candidates: readonly Candidate[]): boolean;
+  looksAt?(policy: PlacementPolicy): readonly Aspect[];
 }
+
+/** Something about a candidate that may change while everything else stays as it is. */
+export type Aspect = `label ${string}` | `property ${string}` | "taints" | "namespaces" | "contact";
 
 /** A candidate before and after a change. */
 export interface CandidateChange {
@@ -53,8 +56,8 @@ export interface PluginInput extends Situation {
 }
 
 /**
- * What the plugins that picks do not change say of a whole fleet, for PickN (`schedule/README.md#rankings`). It holds for
- * these candidates, for every placement that asks the same, and from a moment until time alone changes it.
+ * What the plugins that picks do not change say of a whole fleet, for PickN (`schedule/README.md#rankings`): for these
+ * candidates, and from a moment until time alone changes it.
  */
 export interface Ranking {
   /** In the order of their names; in all else a candidate goes by its place here. */
@@ -63,13 +66,28 @@ export interface Ranking {
   readonly fits: Uint8Array;
   readonly affinity: Float64Array;
   /** The places of those that fit, best first: by affinity and by name, both descending. */
-  readonly best: Uint32Array;
+  readonly best: () => Uint32Array;
   /** When time alone changes whether it fits; places without such a moment are left out. */
   readonly turnsAt: ReadonlyMap<number, Instant>;
-  /** All of a placement that it rests on. */
+}
+
+/** What `filter`, `turnsAt` and `score` of a plugin come to, in parts that placements share which ask the same. */
+export interface Parts {
+  /** Those who fit have a 1 in all of them. */
+  readonly fits: readonly Part[];
+  /** They add up to the affinity. */
+  readonly scores: readonly Part[];
+}
+
+/** One of them. */
+export interface Part {
+  /** All of a placement that it rests on, as a text that no other part of the plugin has. */
   readonly asked: string;
-  readonly from: Instant;
-  readonly until: Instant | null;
+  of(candidate: Candidate): number;
+  /** When time alone changes `of`. Left out: time has no part in it. */
+  turnsAt?(candidate: Candidate): Instant | null;
+  /** Whether a change of a candidate may change what is said of others in the fleet as it is now. Left out: it does not. */
+  concernsOthers?(change: CandidateChange, candidates: readonly Candidate[]): boolean;
 }
 
 /** The extension points of a plugin; all may be left out. */
@@ -88,6 +106,8 @@ export interface Extensions {
   score?(candidate: Candidate): Partial<Score>;
   /** Why a candidate that fits cannot be scored, which ends the cycle; null if it can. */
   failure?(candidate: Candidate): string | null;
+  /** For plugins that picks do not change, under PickN. Left out: what they say is remembered for each placement alone. */
+  readonly parts?: Parts;
   /** Candidates that `filter` and `score` judge alike in this batch. For plugins that picks change. */
   groups?(): Groups;
   /** The same after these were picked. Left out: it is prepared anew. */
@@ -100,7 +120,7 @@ export interface Extensions {
 
 /** Which group each candidate is in, by its place in the order of names; groups have numbers from 0. */
 export interface Groups {
-  readonly of: readonly number[];
+  readonly of: ArrayLike<number>;
   readonly count: number;
 }
 

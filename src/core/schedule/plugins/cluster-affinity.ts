@@ -3,7 +3,7 @@ import type { ClusterTerm, Preference, PreferredTerm, PropertyRequirement } from
 import { type Quantity, quantityOf } from "../../model/quantity.ts";
 import { selects } from "../../model/value.ts";
 import type { Candidate } from "../framework/cycle.ts";
-import type { Extensions, Plugin, PluginInput } from "../framework/plugin.ts";
+import type { Aspect, CandidateChange, Extensions, Part, Plugin, PluginInput } from "../framework/plugin.ts";
 import { isInside, propertyOf, rangeOf, spellingOf, unreadableAt } from "../framework/properties.ts";
 import { explainMismatch, selectorMismatch } from "./affinity-words.ts";
 import { type SorterArithmetic, sorterShare } from "./property-sorter.ts";
@@ -22,12 +22,9 @@ export const clusterAffinity = (arithmetic: SorterArithmetic): Plugin => ({
     const preferred = preferredIn(policy);
     const { failure } = arithmetic;
     const sorters = sortersIn(preferred);
+    const isRequired = (candidate: Candidate): boolean => required.some((it) => matches(it, candidate));
     return {
-      filter(candidate) {
-        if (required.length === 0) return "fits";
-        for (const it of required) if (matches(it, candidate)) return "fits";
-        return "unschedulable";
-      },
+      filter: (candidate) => (required.length === 0 || isRequired(candidate) ? "fits" : "unschedulable"),
       because: (candidate) =>
         explainMismatch(policy.required, candidate, (it) => meets(readRequirement(it), candidate)),
       remedy: () => "change its labels or properties, or the required terms of the policy",
@@ -37,6 +34,11 @@ export const clusterAffinity = (arithmetic: SorterArithmetic): Plugin => ({
         for (const { weight, preference } of preferred)
           affinity += share(candidate, preference, { weight, candidates, arithmetic });
         return { affinity };
+      },
+      parts: {
+        fits:
+          required.length === 0 ? [] : [{ asked: requiredText(policy.required), of: (it) => (isRequired(it) ? 1 : 0) }],
+        scores: preferred.map((it) => scorePart(it, candidates, arithmetic)),
       },
       ...(failure !== null && sorters.length > 0 ? { failure: failureAt(preferred, candidates, failure) } : {}),
       warnings: [...new Set([...policy.required.flatMap(namesIn), ...sorters])].flatMap((name) =>
@@ -56,19 +58,49 @@ export const clusterAffinity = (arithmetic: SorterArithmetic): Plugin => ({
       .join("\n");
   },
 
-  // An end of the range was changed, or is one now.
-  concernsOthers: ({ was, is }, policy, candidates) =>
-    sortersIn(preferredIn(policy)).some((name) => {
-      const range = rangeOf(candidates, name);
-      const isRespelled = was.facts.properties.get(name)?.value !== is.facts.properties.get(name)?.value;
-      return isRespelled && !(isInside(was, name, range) && isInside(is, name, range));
-    }),
+  looksAt: (policy) =>
+    policy.kind === "PickFixed"
+      ? []
+      : [
+          ...[...policy.required, ...preferredIn(policy).map((it) => it.preference)].flatMap(labelsIn),
+          ...[...policy.required.flatMap(namesIn), ...sortersIn(preferredIn(policy))].map(
+            (it) => `property ${it}` as const,
+          ),
+        ],
 });
 
 const preferredIn = (policy: PluginInput["policy"]): readonly PreferredTerm[] =>
   policy.kind === "PickN" ? policy.preferred.filter((it) => it.weight !== 0) : [];
 
 const namesIn = ({ properties }: ClusterTerm): readonly string[] => properties.map((it) => it.name);
+
+const labelsIn = ({ labelSelector }: Pick<ClusterTerm, "labelSelector">): readonly Aspect[] =>
+  [
+    ...Object.keys(labelSelector?.matchLabels ?? {}),
+    ...(labelSelector?.matchExpressions ?? []).map((it) => it.key),
+  ].map((key) => `label ${key}` as const);
+
+const requiredText = remembered((terms: readonly ClusterTerm[]) => `fits ${JSON.stringify(terms)}`);
+
+const preferredText = remembered((term: PreferredTerm) => `scores ${JSON.stringify(term)}`);
+
+/** What one preferred term gives. */
+function scorePart(term: PreferredTerm, candidates: readonly Candidate[], arithmetic: SorterArithmetic): Part {
+  const { weight, preference } = term;
+  const of = (it: Candidate): number => share(it, preference, { weight, candidates, arithmetic });
+  const asked = preferredText(term);
+  const name = preference.sorter?.name;
+  return name === undefined
+    ? { asked, of }
+    : { asked, of, concernsOthers: (change, all) => movesRange(change, name, all) };
+}
+
+/** Whether an end of the range was changed, or is one now. */
+function movesRange({ was, is }: CandidateChange, name: string, candidates: readonly Candidate[]): boolean {
+  const range = rangeOf(candidates, name);
+  const isRespelled = was.facts.properties.get(name)?.value !== is.facts.properties.get(name)?.value;
+  return isRespelled && !(isInside(was, name, range) && isInside(is, name, range));
+}
 
 const sortersIn = (preferred: readonly PreferredTerm[]): readonly string[] =>
   preferred.flatMap((it) => it.preference.sorter?.name ?? []);

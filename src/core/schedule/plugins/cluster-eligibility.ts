@@ -2,7 +2,7 @@ import type { ContactFailure } from "../../model/ledger.ts";
 import { type Instant, instantText, later, minutes, seconds } from "../../model/value.ts";
 import { judgeAgent } from "../framework/agent.ts";
 import type { Candidate } from "../framework/cycle.ts";
-import type { Plugin } from "../framework/plugin.ts";
+import type { Parts, Plugin } from "../framework/plugin.ts";
 
 /**
  * Refuses clusters that have been out of contact for more than five minutes (`schedule/README.md#clustereligibility`,
@@ -24,9 +24,23 @@ export const clusterEligibility: Plugin = {
       because: (it) => ineligibility(it, now) ?? "",
       remedy: () => "it has to be in contact again",
       turnsAt: (it) => (isThere(it) ? null : turnsIneligibleAt(it, now)),
+      parts: eligibleParts(now),
     };
   },
+
+  looksAt: () => ["contact"],
 };
+
+const eligibleParts = (now: Instant): Parts => ({
+  fits: [
+    {
+      asked: "fits",
+      of: (it) => (ineligibility(it, now) === null ? 1 : 0),
+      turnsAt: (it) => turnsIneligibleAt(it, now),
+    },
+  ],
+  scores: [],
+});
 
 /**
  * Why nothing new may be placed on the member now, or null. PickFixed checks nothing else.

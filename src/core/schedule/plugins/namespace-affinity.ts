@@ -10,7 +10,7 @@ export const namespaceAffinity: Plugin = {
   changesWithPicks: false,
 
   prepare({ namespace, candidates }: PluginInput): Extensions {
-    if (namespace === null) return {};
+    if (namespace === null) return { parts: { fits: [], scores: [] } };
     const because = ({ facts: { namespaces } }: Candidate): string | null => {
       if (namespaces === null || namespaces.names?.has(namespace) === true) return null;
       if (namespaces.isCut) return null;
@@ -23,6 +23,7 @@ export const namespaceAffinity: Plugin = {
     );
     return {
       filter: (candidate) => (because(candidate) === null ? "fits" : "unschedulable"),
+      parts: { fits: [{ asked: `fits ${namespace}`, of: (it) => (because(it) === null ? 1 : 0) }], scores: [] },
       because: (candidate) => because(candidate) ?? "",
       remedy: () => `place the namespace ${namespace} there first`,
       warnings: unsure.map(
@@ -30,4 +31,6 @@ export const namespaceAffinity: Plugin = {
       ),
     };
   },
+
+  looksAt: () => ["namespaces"],
 };

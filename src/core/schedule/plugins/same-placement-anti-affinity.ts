@@ -1,4 +1,4 @@
-import { placesByName } from "../framework/cycle.ts";
+import { placesOf, rollOf } from "../framework/cycle.ts";
 import type { Plugin } from "../framework/plugin.ts";
 
 /**
@@ -11,16 +11,14 @@ import type { Plugin } from "../framework/plugin.ts";
 export const samePlacementAntiAffinity = ({ prefersLeaving }: { readonly prefersLeaving: boolean }): Plugin => ({
   name: "SamePlacementAntiAffinity",
   changesWithPicks: true,
+  looksAt: () => [],
 
   prepare: ({ candidates, holders, obsolete, leaving }) => ({
     groups() {
-      const of = candidates.map(() => 0);
-      const places = placesByName(candidates);
+      const of = new Uint8Array(candidates.length);
+      const roll = rollOf(candidates);
       for (const [at, names] of [leaving, obsolete, holders].entries())
-        for (const name of names) {
-          const place = places.get(name);
-          if (place !== undefined) of[place] = at + 1;
-        }
+        for (const place of placesOf(names, roll)) of[place] = at + 1;
       return { of, count: 4 };
     },
     filter: ({ cluster }) => (holders.has(cluster.name) ? "alreadySelected" : "fits"),

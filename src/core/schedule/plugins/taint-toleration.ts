@@ -1,4 +1,5 @@
 import type { Taint } from "../../model/fleet.ts";
+import { remembered } from "../../model/memo.ts";
 import type { Toleration } from "../../model/placement.ts";
 import type { Candidate } from "../framework/cycle.ts";
 import type { Plugin } from "../framework/plugin.ts";
@@ -18,8 +19,10 @@ export const taintToleration: Plugin = {
     const { tolerations } = policy;
     const untolerated = ({ cluster: { taints } }: Candidate): Taint | undefined =>
       taints.find((it) => !tolerations.some((toleration) => tolerates(toleration, it)));
+    const isTolerated = (candidate: Candidate): boolean => untolerated(candidate) === undefined;
     return {
-      filter: (candidate) => (untolerated(candidate) === undefined ? "fits" : "unschedulable"),
+      filter: (candidate) => (isTolerated(candidate) ? "fits" : "unschedulable"),
+      parts: { fits: [{ asked: toleratedText(tolerations), of: (it) => (isTolerated(it) ? 1 : 0) }], scores: [] },
       because(candidate) {
         const taint = untolerated(candidate);
         return taint === undefined ? "" : `taint ${taintText(taint)} is not tolerated`;
@@ -32,7 +35,11 @@ export const taintToleration: Plugin = {
       },
     };
   },
+
+  looksAt: () => ["taints"],
 };
+
+const toleratedText = remembered((tolerations: readonly Toleration[]) => `fits ${JSON.stringify(tolerations)}`);
 
 function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
   if (effect !== "" && effect !== taint.effect) return false;

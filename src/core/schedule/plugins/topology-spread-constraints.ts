@@ -1,5 +1,6 @@
+import { remembered } from "../../model/memo.ts";
 import type { SpreadConstraint } from "../../model/placement.ts";
-import { type Candidate, placesByName } from "../framework/cycle.ts";
+import { type Candidate, placesOf, rollOf } from "../framework/cycle.ts";
 import { domainGroups, domainOf, type FleetDomains, fleetDomains } from "../framework/domains.ts";
 import type { Extensions, Plugin, PluginInput } from "../framework/plugin.ts";
 
@@ -24,17 +25,14 @@ export const topologySpreadConstraints = (fixes: SpreadFixes): Plugin => ({
   prepare(input: PluginInput): Extensions {
     const spread = constraintsOf(input.policy);
     if (spread.length === 0) return {};
-    const places = placesByName(input.candidates);
-    const holders: number[] = [];
-    for (const it of input.holders) {
-      const place = places.get(it);
-      if (place !== undefined) holders.push(place);
-    }
+    const holders = placesOf(input.holders, rollOf(input.candidates));
     return extensionsFor(
       spread.map((it) => domainsFor(it, input, holders, fixes)),
       input.candidates,
     );
   },
+
+  looksAt: (policy) => constraintsOf(policy).map((it) => `label ${it.topologyKey}` as const),
 
   othersSee: (candidate, policy) =>
     constraintsOf(policy)
@@ -43,7 +41,7 @@ export const topologySpreadConstraints = (fixes: SpreadFixes): Plugin => ({
 });
 
 function extensionsFor(domains: readonly Domains[], candidates: readonly Candidate[]): Extensions {
-  const places = placesByName(candidates);
+  const { places } = rollOf(candidates);
   const placeOf = ({ cluster: { name } }: Candidate): number => places.get(name) ?? candidates.length;
   // Whoever fits is scored next.
   let lastPlace = -1;
@@ -86,11 +84,11 @@ function domainKey(candidate: Candidate, key: string): string {
 }
 
 /** Those that forbid come first: each in the order of the policy. */
-function constraintsOf(policy: PluginInput["policy"]): readonly SpreadConstraint[] {
+const constraintsOf = remembered((policy: PluginInput["policy"]): readonly SpreadConstraint[] => {
   if (policy.kind !== "PickN" || policy.spread.length === 0) return none;
   const forbids = (it: SpreadConstraint): boolean => it.whenUnsatisfiable === "DoNotSchedule";
   return [...policy.spread.filter(forbids), ...policy.spread.filter((it) => !forbids(it))];
-}
+});
 
 const none: readonly never[] = [];
 
