@@ -560,6 +560,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/guard/share-of-a-cluster.test.ts"],
   },
   {
+    breaks: "says that two files ask for an object although one of them does not any more",
+    file: "src/core/plan/conflicts.ts",
+    find: "const isLettingGo = !context.wants",
+    replace: "const isLettingGo = placement === keeper && !context.wants",
+    caughtBy: ["test/core/plan/conflicts.test.ts"],
+  },
+  {
     breaks: "deletes by an old confirmation what another placement was to have since",
     file: "src/core/plan/guard/judge-deletions.ts",
     find: "      isLeaving(cluster, placement, key) &&",

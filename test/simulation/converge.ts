@@ -185,7 +185,9 @@ async function settle(simulation: Simulation): Promise<boolean> {
     const { reasons, wakeAt, refusal } = outcome.result.plan;
     const isStill = simulation.effects === effects;
     const isHelped =
-      (await help(simulation, reasons)) || (await helpRuns(simulation, reasons, isStill && wakeAt === null));
+      (await help(simulation, reasons)) ||
+      (isStill && (await loosen(simulation, reasons))) ||
+      (await helpRuns(simulation, reasons, isStill && wakeAt === null));
     if (isStill && !isHelped && refusal === null && wakeAt === null && !reasons.some(isWaiting)) return true;
     // Deadlines and slow workloads are waited for in longer and longer steps.
     // A daemon asks once in a while for what a member would not do.
@@ -226,6 +228,27 @@ async function help(simulation: Simulation, reasons: readonly Reason[]): Promise
   }
   return isHelped;
 }
+
+/** Two placements that exchange objects on several clusters, each within its budget, wait until somebody allows more. */
+async function loosen(simulation: Simulation, reasons: readonly Reason[]): Promise<boolean> {
+  const { people } = simulation;
+  const crossed = reasons.filter((it) => it.kind === "wantedTwice" && it.isLettingGo).length > 1;
+  let isLoosened = false;
+  for (const it of crossed ? reasons : []) {
+    if (it.kind !== "heldBack" || !reasons.some((other) => other.kind === "applyFailed" && isOf(other, it))) continue;
+    const document = people.draft.get(`placements/${it.placement}.yaml`);
+    if (document?.kind !== "placement" || optionsOf(document.options).get("unavailable") === "100%") continue;
+    const words = document.options.split(" ").filter((word) => !word.startsWith("unavailable="));
+    people.write({ ...document, options: [...words, "unavailable=100%"].join(" ") });
+    simulation.hit("budgets of two that exchange objects");
+    isLoosened = true;
+  }
+  if (isLoosened) await simulation.step({ do: "push" });
+  return isLoosened;
+}
+
+const isOf = (a: Extract<Reason, { kind: "applyFailed" }>, b: Extract<Reason, { kind: "heldBack" }>): boolean =>
+  a.placement === b.placement && a.code === "FailedToTakeOver";
 
 function clearAway(simulation: Simulation, cluster: string, placement: string): boolean {
   const { people } = simulation;

@@ -239,6 +239,8 @@ export type Reason =
       /** The file of `placement`, then that of `keeper`. */
       readonly files: readonly string[];
       readonly keeper: PlacementKey;
+      /** Only what `keeper` carries still holds them: its next version there does not. */
+      readonly isLettingGo: boolean;
       readonly clusters: readonly ClusterName[];
       readonly objects: readonly ObjectId[];
     }

@@ -48,35 +48,43 @@ function conflictsIn(
       const wanters = context.wants.wantersOf(cluster, key).filter((it) => !isLeaving(it, key, cluster, ledger));
       if (wanters.length < 2) continue;
       const keeper = keeperOf(wanters, { key, cluster }, ledger, context);
-      for (const placement of wanters) if (placement !== keeper) add(found, { placement, keeper }, cluster, key);
+      for (const placement of wanters) {
+        if (placement === keeper) continue;
+        const isLettingGo = !context.wants.isWantedForGood(ledger, { cluster, placement }, key);
+        add(found, { placement, keeper, isLettingGo }, cluster, key);
+      }
     }
   }
   const fileOf = (it: PlacementKey): string => context.world.intent.placements.get(it)?.source.path ?? it;
   return [...found.values()]
-    .sort((a, b) => compareText(a.placement, b.placement) || compareText(a.keeper, b.keeper))
-    .map(({ placement, keeper, clusters, keys }) => ({
+    .sort((a, b) => compareText(orderOf(a), orderOf(b)))
+    .map(({ placement, keeper, isLettingGo, clusters, keys }) => ({
       kind: "wantedTwice",
       placement,
       files: [fileOf(placement), fileOf(keeper)],
       keeper,
+      isLettingGo,
       clusters: [...clusters].sort(compareText),
       objects: [...keys].sort(compareText).map(objectIdOf),
     }));
 }
 
-interface Gathered extends Pick<Conflict, "placement" | "keeper"> {
+const orderOf = ({ placement, keeper, isLettingGo }: Gathered): string =>
+  `${placement} ${keeper} ${isLettingGo ? "last" : "first"}`;
+
+interface Gathered extends Pick<Conflict, "placement" | "keeper" | "isLettingGo"> {
   readonly clusters: Set<ClusterName>;
   readonly keys: Set<ObjectKey>;
 }
 
 function add(
   found: Map<string, Gathered>,
-  { placement, keeper }: Pick<Conflict, "placement" | "keeper">,
+  pair: Pick<Conflict, "placement" | "keeper" | "isLettingGo">,
   cluster: ClusterName,
   key: ObjectKey,
 ): void {
-  const id = `${placement} ${keeper}`;
-  const known = found.get(id) ?? { placement, keeper, clusters: new Set<ClusterName>(), keys: new Set<ObjectKey>() };
+  const id = `${pair.placement} ${pair.keeper} ${pair.isLettingGo}`;
+  const known = found.get(id) ?? { ...pair, clusters: new Set<ClusterName>(), keys: new Set<ObjectKey>() };
   known.clusters.add(cluster);
   known.keys.add(key);
   found.set(id, known);

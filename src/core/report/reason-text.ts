@@ -146,6 +146,8 @@ function ownerText(reason: Extract<Reason, { kind: "waitingForHandOver" | "wante
   const objects = `${someNames(reason.objects.map(objectText))} on`;
   if (reason.kind === "waitingForHandOver")
     return `${reason.placement}: WaitingForHandOver: keeps ${objects} ${reason.cluster} until ${reason.to} takes over there`;
+  if (reason.isLettingGo)
+    return `${reason.placement}: ${objects} ${someNames(reason.clusters)}: ${reason.keeper} keeps that until its next version gets there`;
   const both = reason.files.join(" and ");
   return `${reason.placement}: ${objects} ${someNames(reason.clusters)}: ${reason.keeper} places the same and keeps it; take it out of one of ${both}`;
 }

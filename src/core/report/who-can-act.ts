@@ -43,7 +43,9 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
     case "leaving":
       return reason.stuck ? "the member's operator: something there blocks the deletion" : byItself;
     case "wantedTwice":
-      return "the owner of either placement: leave the objects out of one of them";
+      return reason.isLettingGo
+        ? `the owner of ${reason.keeper}: let its rollout go on`
+        : "the owner of either placement: leave the objects out of one of them";
     case "quarantined":
       return "whoever operates flotilla: report the defect; any commit to the source has it planned again";
     case "confirmationNeeded":
