@@ -1,4 +1,5 @@
 import { markOf, writeText } from "../src/core/apply/mark.ts";
+import { otherOwners } from "../src/core/apply/takeover.ts";
 import { applyOrder, removeOrder } from "../src/core/apply/waves.ts";
 import { type ForeignObject, maxForeignObjects } from "../src/core/model/deletion.ts";
 import {
@@ -67,6 +68,8 @@ export class Member {
   /** How a workload is once it is written. */
   fresh: Health = starting;
   private made = 0;
+  /** Who has an object here besides whoever is to write it, as of before this action's claim. */
+  private owners: ReturnType<typeof otherOwners> = () => null;
 
   constructor(name: string, uid = `uid-of-${name}`) {
     this.name = name;
@@ -101,6 +104,7 @@ export class Member {
     if (fleet !== "" && fleet !== actions.fleet) return "another fleet's inventory";
     if (epoch > actions.epoch) return "a later epoch";
     const accepted = actions.placements.filter((it) => !this.isOutdated(it, actions));
+    this.owners = otherOwners(this.inventory, accepted, (key) => !this.objects.has(key));
     for (const action of accepted) this.claim(action, actions);
     if (death === "after the claim") return "died after the claim";
     const results = new Map(accepted.map((it) => [it, new Map<ObjectKey, InventoryEntry | null>()]));
@@ -231,7 +235,7 @@ export class Member {
     const home =
       namespace === null ? null : objectKey({ group: "", kind: "Namespace", namespace: null, name: namespace });
     if (home !== null && !this.objects.has(home)) return fail("NamespaceMissing", `no namespace ${namespace}`);
-    const rival = this.rivalOf(item.key, action, actions);
+    const rival = this.owners(item.key, action);
     if (before?.uid == null && rival !== null) return fail("FailedToTakeOver", `placement ${rival} places it here`);
     const live = this.objects.get(item.key);
     const isKnown = live !== undefined && (live.uid === before?.uid || this.isOurs(live, action, before, actions));
@@ -243,17 +247,6 @@ export class Member {
     const next = this.put(item, action, actions);
     const adopted = strangers || (before?.adopted === true && live !== undefined);
     return { ...base, uid: next.uid, adopted, fingerprint: next.fingerprint, outcome: { kind: "applied" } };
-  }
-
-  /** Another placement that has the object here, by the inventory. */
-  private rivalOf(key: ObjectKey, { placement }: PlacementActions, actions: ClusterActions): PlacementKey | null {
-    for (const [other, { entries }] of this.inventory.placements) {
-      const entry = entries.get(key);
-      if (other === placement || entry === undefined) continue;
-      const isForgotten = actions.placements.some((it) => it.placement === other && it.forget.includes(key));
-      if (!isForgotten && (entry.uid !== null || entry.outcome.kind === "claimed")) return other;
-    }
-    return null;
   }
 
   private put(item: RenderedManifest, { placement, sequence }: PlacementActions, actions: ClusterActions): Live {

@@ -1,6 +1,12 @@
 import { type ObjectKey, objectIdOf, objectKey } from "../../../src/core/model/manifest.ts";
 import { clusterGroup, placementGroup } from "../../../src/core/model/names.ts";
 import type { Collected } from "../../../src/core/model/observation.ts";
+import {
+  type Placement,
+  type PlacementPolicy,
+  placementKey,
+  type ResourceSelector,
+} from "../../../src/core/model/placement.ts";
 import { type ClusterName, type Digest, minutes, type PlacementKey, seconds } from "../../../src/core/model/value.ts";
 import { clusterOf, envelopeOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
 import type { Death, Member } from "../../member.ts";
@@ -24,6 +30,8 @@ export class Storm {
   private readonly dice: Random;
   /** Envelopes have dice of their own: all else goes on as it would without them. Null where there are none. */
   private readonly wraps: Random | null;
+  /** So have teams, which place objects of their namespaces themselves. Null where there are none. */
+  private readonly teams: Random | null;
   private edits = 0;
   /** Every digest that was confirmed once. */
   private readonly given = new Set<Digest>();
@@ -31,6 +39,7 @@ export class Storm {
   constructor(seed: number) {
     this.dice = random(seed);
     this.wraps = seed % 3 === 0 ? random(seed + 1_000_000) : null;
+    this.teams = seed % 3 === 1 ? random(seed + 2_000_000) : null;
     const { world } = this;
     world.commit(() => {
       for (let at = 1; at <= 3 + this.dice.below(6); at++) world.join(clusterOf(`m${at}`, ["env=dev"]));
@@ -119,7 +128,26 @@ export class Storm {
       ])(),
     );
     if (this.wraps !== null && this.wraps.below(3) === 0) this.wrap(this.wraps);
+    if (this.teams !== null && this.teams.below(2) === 0) this.placeInside(this.teams);
     this.repair();
+  }
+
+  /** A team places something of its namespace by itself, whoever else places that, or does so no more. */
+  private placeInside(dice: Random): void {
+    const { world } = this;
+    const key = dice.pick(teamKeys);
+    const policy = dice.pick([
+      policyOf("PickAll", undefined),
+      policyOf("PickN", String(dice.below(4))),
+      policyOf("PickFixed", dice.shuffled(this.names).slice(0, 2).join(",")),
+    ]);
+    const options = ["abandon", "never-take-over", "unavailable=2", "history=1"].filter(() => dice.below(6) === 0);
+    const inside = objects.filter((it) => split(it)[1].startsWith(key.slice(0, key.indexOf("/") + 1)));
+    const chosen = dice.shuffled(inside).slice(0, 1 + dice.below(2));
+    world.commit(() => {
+      if (dice.below(4) === 0) world.placements.delete(key);
+      else world.placements.set(key, teamPlacement(key, policy, chosen, options));
+    });
   }
 
   /** Somebody wraps objects, takes them out again, or leaves them there beside the envelope. */
@@ -302,6 +330,9 @@ export class Storm {
       for (const name of this.names) world.join(clusterOf(name, ["env=dev"]));
       world.overrides.clear();
       world.unusable = new Set();
+      // What two want at once is tried again and again: that never rests. What any team ever had somewhere goes there.
+      if (this.teams !== null)
+        for (const key of teamKeys) world.placements.set(key, teamPlacement(key, policyOf("PickAll", undefined), []));
       for (const [name, spaces] of [
         ["web", "ns=web,extra"],
         ["shop", "ns=shop"],
@@ -320,13 +351,44 @@ export class Storm {
       if (!isCommitted && plan.actions.length === 0 && plan.wakeAt === null) return passes;
       const isWaiting = world.head.deletions.held.some((it) => !it.confirmed);
       if (isWaiting) world.commit(() => this.confirmAll());
-      for (const it of plan.reasons)
-        if (it.kind === "orphans") world.member(it.cluster).delete(keyOf("Namespace", "extra"));
+      for (const it of plan.reasons) if (it.kind === "orphans") removeOrphans(world.member(it.cluster), it.placement);
       for (const member of world.members.values()) member.turn({ phase: "available" });
       world.wait(minutes(1));
     }
     return null;
   }
+}
+
+/** What somebody does who reads of orphans: of a team, whose placement selects nothing by then, whatever it has. */
+function removeOrphans(member: Member, placement: PlacementKey): void {
+  if (!placement.includes("/")) member.delete(keyOf("Namespace", "extra"));
+  for (const [key, { uid }] of member.inventory.placements.get(placement)?.entries ?? [])
+    if (placement.includes("/") && member.objects.get(key)?.uid === uid) member.delete(key);
+}
+
+const namespaces = ["web", "shop", "extra"] as const;
+const teamKeys = namespaces.flatMap((it) => [placementKey(it, "web"), placementKey(it, "app")]) as unknown as readonly [
+  PlacementKey,
+  ...PlacementKey[],
+];
+
+/** A placement inside of a namespace, of some of the objects there. */
+function teamPlacement(
+  key: PlacementKey,
+  policy: PlacementPolicy,
+  chosen: readonly string[],
+  options: readonly string[] = [],
+): Placement {
+  const [namespace = "", name = ""] = key.split("/");
+  const made = placementOf({ name, policy, options });
+  const source = { ...made.source, path: `teams/${namespace}-${name}.yaml` };
+  const resourceSelectors = (chosen.length === 0 ? [`ConfigMap ${namespace}/none`] : chosen).map(selectorOf);
+  return { ...made, key, scope: "Namespaced", namespace, source, spec: { ...made.spec, resourceSelectors } };
+}
+
+function selectorOf(object: string): ResourceSelector {
+  const { group, version, kind, name } = objectOf(...split(object), "").id;
+  return { group, version, kind, name, labelSelector: null, selectionScope: "NamespaceWithResources" };
 }
 
 function silence(member: Member, isSilent: boolean): void {
