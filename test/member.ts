@@ -156,11 +156,13 @@ export class Member {
 
   /** The entry of the placement that hands an object over, if it is the object that stands there. */
   private givenTo({ handOvers, placement }: PlacementActions, key: ObjectKey): InventoryEntry | null {
-    const from = handOvers?.find((it) => it.key === key)?.from;
-    const entry = from === undefined ? null : this.entryOf(from, key);
     const live = this.objects.get(key);
-    const isMarked = [from ?? placement, placement].some((it) => live?.mark?.label === markOf(it));
-    return isMarked && entry?.uid != null && entry.uid === live?.uid ? entry : null;
+    for (const { from } of handOvers?.filter((it) => it.key === key) ?? []) {
+      const entry = this.entryOf(from, key);
+      const isMarked = [from, placement].some((it) => live?.mark?.label === markOf(it));
+      if (isMarked && entry?.uid != null && entry.uid === live?.uid) return entry;
+    }
+    return null;
   }
 
   private entryOf(placement: PlacementKey, key: ObjectKey): InventoryEntry | null {

@@ -217,6 +217,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/apply/claim.test.ts", ...stories],
   },
   {
+    breaks: "takes an object from the first that lists it, whoever has it",
+    file: "src/core/plan/hand-overs.ts",
+    find: "return found.sort((a, b) => b.rank - a.rank).map((it) => it.source);",
+    replace: "return found.sort((a, b) => b.rank - a.rank).slice(0, 1).map((it) => it.source);",
+    caughtBy: ["test/core/plan/hand-over.test.ts", ...stories],
+  },
+  {
+    breaks: "carries out only the first of several that may hand an object over",
+    file: "src/shell/kube/apply/plan-tasks.ts",
+    find: "offers(action).get(key) ?? [];",
+    replace: "offers(action).get(key)?.slice(0, 1) ?? [];",
+    caughtBy: ["test/shell/kube/embedded-fleet.test.ts", ...stories],
+  },
+  {
     breaks: "never looks which object stands there when two processes know it by two uids",
     file: "src/core/apply/claim.ts",
     find: "known === undefined || known.uid === entry.uid) continue;",

@@ -35,8 +35,8 @@ export interface LiveComparison {
   readonly stay: (leave: PendingRemoval) => Stay | null;
   /** Renders what is kept for others; called only where `stay` says that there is something. */
   readonly renderKept: () => readonly RenderedManifest[];
-  /** From whom an object of the target is taken; null where nobody hands it over. */
-  readonly sourceOf: (key: ObjectKey) => Omit<ObjectHandOver, "key"> | null;
+  /** From whom an object of the target may be taken, the likeliest first. */
+  readonly sourcesOf: (key: ObjectKey) => readonly Omit<ObjectHandOver, "key">[];
   readonly now: Instant;
   readonly patience: World["patience"];
 }
@@ -100,11 +100,13 @@ function keptToApply(comparison: LiveComparison, carried: InventoryPlacement | n
 const noManifests: readonly RenderedManifest[] = [];
 
 /** What is handed over of what is written now. */
-function taking({ sourceOf }: LiveComparison, apply: readonly RenderedManifest[]): Pick<PlacementActions, "handOvers"> {
-  const handOvers = apply.flatMap(({ key }): readonly ObjectHandOver[] => {
-    const source = sourceOf(key);
-    return source === null ? [] : [{ key, ...source }];
-  });
+function taking(
+  { sourcesOf }: LiveComparison,
+  apply: readonly RenderedManifest[],
+): Pick<PlacementActions, "handOvers"> {
+  const handOvers = apply.flatMap(({ key }): readonly ObjectHandOver[] =>
+    sourcesOf(key).map((source) => ({ key, ...source })),
+  );
   return handOvers.length === 0 ? {} : { handOvers };
 }
 

@@ -81,13 +81,12 @@ export interface HandedOver {
  * may never have had the object.
  */
 export function withOwnEntry(
-  given: HandedOver | null,
+  given: HandedOver,
   found: ObjectFound,
   claimant: Pick<Claimant, "fleet" | "action" | "entry">,
-): HandedOver | null {
+): HandedOver {
   const { entry: own } = claimant;
-  if (given === null || own === null || found.kind !== "present" || ownMark(found.live, claimant) === null)
-    return given;
+  if (own === null || found.kind !== "present" || ownMark(found.live, claimant) === null) return given;
   const uid = textOf(memberAt(found.live, "metadata", "uid"));
   const isOwn = own.uid === null ? isClaimed(found.live, claimant) : own.uid === uid;
   return isOwn ? { ...given, entry: own } : given;

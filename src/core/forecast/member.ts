@@ -83,7 +83,7 @@ export function afterActions(member: VirtualMember, actions: ClusterActions, lan
       const giver = placements.get(from);
       const entry = giver?.entries.get(key);
       if (giver === undefined || entry === undefined) continue;
-      given.set(key, entry);
+      if (!given.has(key)) given.set(key, entry);
       placements.set(from, { ...giver, entries: new Map([...giver.entries].filter(([object]) => object !== key)) });
     }
     placements.set(it.placement, carriedAfter(it, withEntries(placements.get(it.placement), given), draft));

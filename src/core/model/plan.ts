@@ -108,7 +108,10 @@ export interface PlacementActions {
    * that bear our mark are listed again as adopted, and the others are gone (`apply/README.md#f-43`).
    */
   readonly recover: readonly ObjectId[];
-  /** Objects of `apply` that other placements hand over; absent where there are none. */
+  /**
+   * Objects of `apply` that other placements hand over; absent where there are none. Where several of them list one, it is
+   * taken from whose mark it has, and otherwise from the first.
+   */
   readonly handOvers?: readonly ObjectHandOver[];
 }
 

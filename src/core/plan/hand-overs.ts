@@ -10,7 +10,7 @@ import type { PlanContext } from "./moves/context.ts";
 import { targetKeys, targetRendering } from "./moves/version.ts";
 
 /** What one placement on one member is told of others that want what it has, or have what it wants. */
-type HandOvers = Pick<LiveComparison, "stay" | "renderKept" | "sourceOf">;
+type HandOvers = Pick<LiveComparison, "stay" | "renderKept" | "sourcesOf">;
 
 interface HandOverInput {
   readonly ledger: Ledger;
@@ -26,7 +26,7 @@ export function handOversOf(record: PlacementRecord, binding: Binding, input: Ha
   return {
     stay: (leave) => stayOf(leave, record, binding, input),
     renderKept: () => keptManifests(record, binding, input),
-    sourceOf: (key) => sourceOf(key, record, binding, input),
+    sourcesOf: (key) => sourcesOf(key, record, binding, input),
   };
 }
 
@@ -91,15 +91,18 @@ function keptManifests(
   });
 }
 
-/** From whom an object is taken that a placement is to carry and its member's inventory lists as another one's. */
-function sourceOf(
+/**
+ * From whom an object may be taken that a placement is to carry and its member's inventory lists as others', the likeliest
+ * first. Where one took it from another and died before its result, both list it.
+ */
+function sourcesOf(
   key: ObjectKey,
   { key: placement }: PlacementRecord,
   { cluster }: Binding,
   { ledger, member }: HandOverInput,
-): ReturnType<HandOvers["sourceOf"]> {
+): ReturnType<HandOvers["sourcesOf"]> {
   const uid = member.objects.get(key)?.uid ?? null;
-  let best: { readonly rank: number; readonly source: Omit<ObjectHandOver, "key"> } | null = null;
+  const found: { readonly rank: number; readonly source: Omit<ObjectHandOver, "key"> }[] = [];
   for (const [from, { entries }] of member.inventory.placements) {
     const entry = from === placement ? undefined : entries.get(key);
     if (entry === undefined) continue;
@@ -107,10 +110,9 @@ function sourceOf(
     const leave = giver?.leaving.find((it) => objectKey(it.id) === key);
     const upTo = giver?.removal?.sequence ?? giver?.target?.sequence;
     if (leave?.handOver?.to !== placement || upTo === undefined) continue;
-    const rank = holding(entry, uid);
-    if (best === null || rank > best.rank) best = { rank, source: { from, upTo } };
+    found.push({ rank: holding(entry, uid), source: { from, upTo } });
   }
-  return best?.source ?? null;
+  return found.sort((a, b) => b.rank - a.rank).map((it) => it.source);
 }
 
 /** How surely an entry is that of who has the object: whoever was refused lists it as well. */

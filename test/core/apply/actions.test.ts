@@ -163,7 +163,7 @@ function actionsIn({ has, under = 5, binding = {}, wants = everything, more = {}
     applyStrategy,
     stay: () => null,
     renderKept: () => [],
-    sourceOf: () => null,
+    sourcesOf: () => [],
     now,
     patience: "retryAt",
     ...more,

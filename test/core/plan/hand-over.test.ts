@@ -250,6 +250,25 @@ test("what the other one made anew, since it was gone when its turn came, is han
   expect([...world.head.placements.keys()]).toEqual(["shop"]);
 });
 
+test("what one took from another and died before it said so goes on to a third one, whoever of them lists it", () => {
+  const world = inPlace();
+  const before = uids(world);
+  world.commit(() => {
+    world.placements.delete("shop" as PlacementKey);
+    place(world, "next", ["ns=shop", "unavailable=2"]);
+  });
+  for (let pass = 0; pass < 2; pass++) world.pass({ death: "before the result" });
+  expect([seen(world.member("m1")), listing(world.member("m1"))]).toEqual([`${before[1]} of next`, ["shop", "next"]]);
+  world.commit(() => {
+    world.placements.delete("next" as PlacementKey);
+    place(world, "web", ["ns=shop", "unavailable=2"]);
+  });
+  settle(world);
+  expect(uids(world)).toEqual(before);
+  expect([seen(world.member("m1")), listing(world.member("m1"))]).toEqual([`${before[1]} of web`, ["web"]]);
+  expect([...world.head.placements.keys()]).toEqual(["web"]);
+});
+
 test("of two that let go at once, the third one takes it from whom has it", () => {
   const world = inPlace();
   const before = uids(world);

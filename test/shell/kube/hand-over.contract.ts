@@ -109,6 +109,33 @@ export function handOverCases(stage: () => Stage): void {
   });
 
   it.each([
+    ["had written it", "passed-on", { outcome: { kind: "claimed" } }],
+    ["had only claimed it", "claimed-on", {}],
+  ] as const)("takes it from whose mark it has, where somebody died who %s", async (_, space, known) => {
+    const { old, next, uid } = await settled(space);
+    const before = (await stored()).inventory;
+    const object = configMap(`${space}/a`, { a: "1" });
+    const { key } = rendered(object);
+    const hasWritten = "outcome" in known;
+    if (hasWritten) await stage().act({ placement: next, sequence: 2, apply: [object], from: [old, 1] });
+    const now = await stored();
+    const entry = now.inventory.placements.get((hasWritten ? next : old) as PlacementKey)?.entries.get(key);
+    if (entry === undefined) throw new Error("it is not listed");
+    const claim = { ...entry, ...known, sequence: 2 as Sequence, outcome: { kind: "claimed" } } as const;
+    const part = { sequence: 2 as Sequence, digest: entry.digest, entries: new Map([[key, claim]]) };
+    const oldPart = [...before.placements].filter(([it]) => it === old);
+    const placements = new Map([...now.inventory.placements, ...oldPart, [next as PlacementKey, part]]);
+    expect((await writeInventory(stage().client, now, { ...now.inventory, placements })).kind).toBe("written");
+    const last = `${space}-last`;
+    const [first, second] = hasWritten
+      ? [[old, 1] as const, [next, 2] as const]
+      : [[next, 2] as const, [old, 1] as const];
+    await stage().act({ placement: last, sequence: 3, apply: [object], from: first, orFrom: second });
+    expect([uidOf(await live(`${space}/a`)), ownerOf(await live(`${space}/a`))]).toEqual([uid, last]);
+    expect(entriesOf(await stage().see(), last).get(key)).toMatchObject({ uid, adopted: false });
+  });
+
+  it.each([
     ["has the result of", "made", {}],
     ["only has the claim of", "tried", { uid: null, fingerprint: null, outcome: { kind: "claimed" } }],
   ] as const)(

@@ -125,6 +125,8 @@ export interface Doing {
   readonly leaves?: boolean;
   /** From whom all of `apply` is taken, and up to which of its decisions. */
   readonly from?: readonly [placement: string, upTo: number];
+  /** Who else lists all of it. */
+  readonly orFrom?: readonly [placement: string, upTo: number];
 }
 
 export function doing({
@@ -137,12 +139,15 @@ export function doing({
   recover = [],
   leaves,
   from,
+  orFrom,
 }: Doing): PlacementActions {
-  const handOvers = apply.map((it) => ({
-    key: rendered(it).key,
-    from: from?.[0] as PlacementKey,
-    upTo: from?.[1] as Sequence,
-  }));
+  const handOvers = apply.flatMap((it) =>
+    [from, orFrom].flatMap((source) =>
+      source === undefined
+        ? []
+        : { key: rendered(it).key, from: source[0] as PlacementKey, upTo: source[1] as Sequence },
+    ),
+  );
   return {
     ...(from === undefined ? {} : { handOvers }),
     placement: placement as PlacementKey,

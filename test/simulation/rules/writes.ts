@@ -2,6 +2,7 @@ import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
 import { wordIn } from "../people/document.ts";
+import type { ObjectPlace } from "../world/call.ts";
 import { claimsAt, contentOf, identityAt, keyOf, markOf, uidOf } from "../world/observed-objects.ts";
 
 /** Promises about what is written to members. */
@@ -52,10 +53,25 @@ function* takesOnlyWhatItMay(write: MemberWrite): Generator<string> {
     yield `${what} existed before and said ${wordIn(before)}, and whenToTakeOver is IfNoDiff`;
 }
 
-/** I-14: what is known and being deleted is not written: no write keeps it, and the next pass would do it again. */
-function* writesNothingThatGoes({ request, before, incoming, entries, isStale }: MemberWrite): Generator<string> {
+/** Whether the sender has looked at an object, or at all of its kind, since it last stood still. */
+const hasLookedSince = ({ facts, site }: MemberWrite, { kind, name }: ObjectPlace): boolean =>
+  facts.resumed === 0 ||
+  [...facts.looks].some(
+    ([at, event]) =>
+      event >= facts.resumed &&
+      at.startsWith(`${site.name} `) &&
+      (at.endsWith(`/${kind.toLowerCase()}s`) || at.endsWith(`/${name}`)),
+  );
+
+/**
+ * I-14: what is known and being deleted is not written: no write keeps it, and the next pass would do it again. Who was held
+ * up since it looked knows nothing of that.
+ */
+function* writesNothingThatGoes(write: MemberWrite): Generator<string> {
+  const { request, before, incoming, entries } = write;
   const { place } = request;
-  if (request.kind !== "apply" || incoming.status >= 300 || before === null || place === null || isStale) return;
+  if (request.kind !== "apply" || incoming.status >= 300 || before === null || place === null) return;
+  if (write.isStale || !hasLookedSince(write, place)) return;
   if (memberAt(before, "metadata", "deletionTimestamp") === null) return;
   if (entries.some((it) => it.key === keyOf(place) && it.uid === uidOf(before)))
     yield `${request.text} on ${request.member}, which is being deleted`;

@@ -10,7 +10,8 @@ import {
 } from "../../../core/apply/takeover.ts";
 import type { Inventory, InventoryEntry, InventoryPlacement } from "../../../core/model/inventory.ts";
 import { type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
-import type { PlacementActions, RenderedManifest } from "../../../core/model/plan.ts";
+import { remembered } from "../../../core/model/memo.ts";
+import type { ClusterActions, PlacementActions, RenderedManifest } from "../../../core/model/plan.ts";
 import type { Digest, Sequence } from "../../../core/model/value.ts";
 import { anyResourceOf, type ServedResources } from "../client/discovery.ts";
 import type { StoredInventory } from "../inventory/inventory.ts";
@@ -50,9 +51,9 @@ export async function planTasks(
     .flatMap((action) =>
       action.apply.map((item) => ({ action, item, before: inventoryEntryOf(inventory, action, item.key) })),
     );
-  const handedOver = handedOverIn(inventory);
+  const offersOf = offersIn(inventory);
   const unknown = wanted.filter(
-    (it) => it.before === null || it.before.uid === null || isRepair(it) || handedOver(it.action, it.item.key) !== null,
+    (it) => it.before === null || it.before.uid === null || isRepair(it) || offersOf(it.action, it.item.key).length > 0,
   );
   const found = await lookUpAll(
     client,
@@ -62,10 +63,9 @@ export async function planTasks(
   const rivalOf = otherOwners(inventory, accepted, (key) => (found.get(key) ?? absent).kind === "absent");
   const writes = wanted.map(({ action, item, before }): WriteTask => {
     const there = found.get(item.key) ?? absent;
-    const given = withOwnEntry(handedOver(action, item.key), there, { ...actions, action, entry: before });
-    const taking = given === null ? null : decideHandOver(there, { ...actions, action }, given);
-    if (given !== null && taking !== null)
-      return { id: item.id, action, item, before: entryTaken(before, given), takeover: taking, from: given.from };
+    const offers = offersOf(action, item.key);
+    const taken = takenFrom(offers, there, { action, item, before }, actions);
+    if (taken !== null) return taken;
     const known = before !== null && before.uid !== null;
     if (known && (there.kind === "unknown" || !isRepair({ item, before }) || uidIn(there) === before.uid)) {
       const decision = { kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const;
@@ -73,8 +73,8 @@ export async function planTasks(
     }
     const other = known ? null : rivalOf(item.key, action);
     // It is gone, and whoever had it hands it over: it is made by the new owner.
-    const isVacant = given !== null && other === given.from && there.kind === "absent";
-    const rival = isVacant ? null : other;
+    const left = there.kind === "absent" ? offers.find((it) => it.from === other) : undefined;
+    const rival = left === undefined ? other : null;
     const twin = before ?? twinOf(there, inventory.placements.get(action.placement));
     const entry = twin ?? (isUnlisted(action, inventory) ? lostEntry(item.id.version) : null);
     const decision = decideTakeover(there, { ...actions, key: item.key, action, entry, rival });
@@ -85,7 +85,7 @@ export async function planTasks(
       item,
       before: earlier,
       takeover: decision,
-      ...(isVacant ? { from: given.from } : {}),
+      ...(left === undefined ? {} : { from: left.from }),
     };
   });
   const removals = [...removalsOf(accepted, inventory), ...recoveriesOf(accepted, inventory, served)];
@@ -93,12 +93,32 @@ export async function planTasks(
 }
 
 /** What other placements hand over, where the inventory still lists it as theirs. */
-function handedOverIn(inventory: Inventory) {
-  return ({ handOvers }: PlacementActions, key: ObjectKey): HandedOver | null => {
-    const it = handOvers?.find((given) => given.key === key);
-    const entry = it === undefined ? undefined : inventory.placements.get(it.from)?.entries.get(key);
-    return it === undefined || entry === undefined ? null : { ...it, entry };
-  };
+function offersIn(inventory: Inventory) {
+  const offers = remembered(({ handOvers = [] }: PlacementActions) => {
+    const all = new Map<ObjectKey, HandedOver[]>();
+    for (const it of handOvers) {
+      const entry = inventory.placements.get(it.from)?.entries.get(it.key);
+      if (entry !== undefined) all.set(it.key, [...(all.get(it.key) ?? []), { ...it, entry }]);
+    }
+    return all;
+  });
+  return (action: PlacementActions, key: ObjectKey): readonly HandedOver[] => offers(action).get(key) ?? [];
+}
+
+/** How an object is taken from whose mark it has; null where that is none of those who hand it over. */
+function takenFrom(
+  offers: readonly HandedOver[],
+  there: LookupResult,
+  { action, item, before }: Wanted,
+  { fleet, epoch }: ClusterActions,
+): WriteTask | null {
+  for (const offer of offers) {
+    const given = withOwnEntry(offer, there, { fleet, action, entry: before });
+    const takeover = decideHandOver(there, { fleet, epoch, action }, given);
+    if (takeover !== null)
+      return { id: item.id, action, item, before: entryTaken(before, given), takeover, from: given.from };
+  }
+  return null;
 }
 
 /** What is known of an object that is taken goes along; how the new owner fared with it so far is its own. */
@@ -108,12 +128,13 @@ const entryTaken = (before: InventoryEntry | null, { entry }: HandedOver): Inven
 });
 
 interface Wanted {
+  readonly action: PlacementActions;
   readonly item: RenderedManifest;
   readonly before: InventoryEntry | null;
 }
 
 /** Whether what stands there is written again; what is made anew is claimed without a uid, so that it stays ours. */
-const isRepair = ({ item, before }: Wanted): boolean =>
+const isRepair = ({ item, before }: Pick<Wanted, "item" | "before">): boolean =>
   before?.outcome.kind === "applied" && before.digest === item.digest;
 
 const isCreation = (decision: TakeoverDecision): boolean => decision.kind === "write" && decision.uid === null;
