@@ -3,10 +3,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { readLedger } from "../../../src/core/ledger/reader.ts";
 import { stateEdits } from "../../../src/core/ledger/writer.ts";
 import { emptyLedger } from "../../../src/core/model/ledger.ts";
+import type { Override } from "../../../src/core/model/override.ts";
 import { type Placement, placementKey, type ResourceSelector } from "../../../src/core/model/placement.ts";
 import { runKey, strategyKey } from "../../../src/core/model/update-run.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
-import { clusterOf, keyOf, objectOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
+import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
 
 const [m1, m2] = ["m1", "m2"] as const;
@@ -166,6 +167,37 @@ describe("what two placements of both kinds want", () => {
     settle();
     expect(carried(m1)).toContain("Namespace web -");
     expect(carried(m1)).toContain("ConfigMap web/mine one");
+  });
+});
+
+describe("overrides of what a ResourcePlacement brings", () => {
+  const settings = keyOf("ConfigMap", "web/mine");
+  const ofObject = (name: string, placement: string | null): Override => {
+    const made = overrideOf(name, settings, "env=prod", name);
+    return { ...made, spec: { ...made.spec, placement: placement as PlacementKey | null } };
+  };
+  const ofNamespace = (name: string, placement: string | null): Override => {
+    const made = ofObject(name, placement);
+    const selectors = [{ group: "", version: "v1", kind: "Namespace", name: "web" }];
+    return { ...made, scope: "Cluster", namespace: null, spec: { ...made.spec, selectors } };
+  };
+  const cases: readonly [name: string, override: Override, want: readonly string[]][] = [
+    ["O-21 one of the Namespace, without a placement, applies to it", ofNamespace("all", null), ["all-0"]],
+    ["O-21 one of the Namespace, with a placement, never does", ofNamespace("web", "web"), []],
+    ["O-21 one in the namespace, without a placement, applies to it", ofObject("own", null), ["web/own-0"]],
+    ["C 27 so does one that names it with its scope", ofObject("own", "web/web"), ["web/own-0"]],
+    ["C 27 and not one that names the ClusterResourcePlacement of its name", ofObject("own", "web"), []],
+  ];
+
+  test.each(cases)("%s", (_, override, want) => {
+    world.commit(() => {
+      place(ofTeam("web", "web", ["mine"]));
+      world.overrides.set("one", override);
+    });
+    settle();
+    const bindings = [...(world.head.placements.get("web/web" as PlacementKey)?.bindings.values() ?? [])];
+    const target = bindings.find((it) => it.cluster === m1)?.target;
+    expect([...(target?.clusterOverrides ?? []), ...(target?.resourceOverrides ?? [])]).toEqual(want);
   });
 });
 
