@@ -205,8 +205,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "does not say that it made what a later decision is about to make",
     file: "src/core/apply/claim.ts",
-    find: "else if (isOpenClaim(known) && standing.get(object) === entry.uid)",
-    replace: "else if (false)",
+    find: "} else if (isOpenClaim(known) && stands?.uid === entry.uid)",
+    replace: "} else if (false)",
     caughtBy: ["test/core/apply/claim.test.ts", ...stories],
   },
   {
@@ -231,10 +231,17 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/shell/kube/embedded-fleet.test.ts", ...stories],
   },
   {
+    breaks: "lists again what a later decision has let go since",
+    file: "src/core/apply/claim.ts",
+    find: "if (!wasLetGo(entry, stands)) unseen",
+    replace: "unseen",
+    caughtBy: ["test/core/apply/claim.test.ts", ...stories],
+  },
+  {
     breaks: "never looks which object stands there when two processes know it by two uids",
     file: "src/core/apply/claim.ts",
-    find: "known === undefined || known.uid === entry.uid) continue;",
-    replace: "known === undefined || known.uid !== undefined) continue;",
+    find: "known?.uid === entry.uid) continue;",
+    replace: "known?.uid !== undefined) continue;",
     caughtBy: ["test/core/apply/claim.test.ts", "test/shell/kube/executor.test.ts"],
   },
   {

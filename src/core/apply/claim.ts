@@ -66,45 +66,51 @@ function withoutOldTombstones(placements: Inventory["placements"], changes: Inve
 /**
  * What has to be looked at before our results count, when somebody else wrote the inventory since our claim: objects that
  * we wrote under another uid than the inventory has by now, or under one where it has none. Somebody may have made them
- * anew since, or be about to.
+ * anew since, or be about to; and of a placement that moved on, they may have been let go.
  */
 export function contestedObjects(
   changes: InventoryChanges,
   actions: ClusterActions,
   inventory: Inventory,
 ): readonly VersionedId[] {
+  if (inventory.fleet !== actions.fleet) return [];
   const contested = new Map<ObjectKey, VersionedId>();
   for (const [key, change] of changes) {
     const there = inventory.placements.get(key);
-    if (there === undefined) continue;
-    const isLate = hasMovedOn(change, actions, inventory, there);
+    const isLate = there === undefined || hasMovedOn(change, actions, inventory, there);
     for (const [object, entry] of change.entries) {
-      const known = there.entries.get(object);
-      if (entry?.outcome.kind !== "applied" || known === undefined || known.uid === entry.uid) continue;
-      if (isLate && !isOpenClaim(known)) continue;
+      const known = there?.entries.get(object);
+      if (entry?.outcome.kind !== "applied" || known?.uid === entry.uid) continue;
+      if (isLate ? known !== undefined && !isOpenClaim(known) : known === undefined) continue;
       contested.set(object, { ...objectIdOf(object), version: entry.version });
     }
   }
   return [...contested.values()];
 }
 
-/** What stands at the places of {@link contestedObjects}: a uid, null for nothing; without those that could not be looked at. */
-export type StandingUids = ReadonlyMap<ObjectKey, string | null>;
+/** What stands at a place: an object by its uid, which may bear our mark or not; or nothing, null. */
+interface Standing {
+  readonly uid: string | null;
+  readonly isMarked: boolean;
+}
+
+/** What stands at the places of {@link contestedObjects}; without those that could not be looked at. */
+export type StandingObjects = ReadonlyMap<ObjectKey, Standing>;
 
 /** What became of the inventory since our claim. */
 interface Since {
   /** As our claim left it. */
   readonly claimed: Inventory;
   readonly inventory: Inventory;
-  readonly standing: StandingUids;
+  readonly standing: StandingObjects;
 }
 
 /**
  * What is left of our results when somebody else wrote the inventory since our claim.
  *
  * A result never overrules a later claim, and never hides what is live: of a placement that moved on, only objects that we
- * wrote are told of, so that they can be seen and put right: those that the inventory does not know are added, and one that is
- * claimed again gets its uid. What somebody else, who carries out the same decision, saw go or come meanwhile stays as it was
+ * wrote are told of, so that they can be seen and put right: those that the inventory does not know are added, unless they were
+ * let go since, and one that is claimed again gets its uid. What somebody else, who carries out the same decision, saw go or come meanwhile stays as it was
  * seen, and whether it was there before us as they say; what is listed under another uid by now is not forgotten. Where they
  * know an object by another uid than we do, the one that is `standing` counts. Where the whole inventory is gone, nothing of
  * ours is written: with a part of what it held it would vouch for what it does not know, and without it all is looked for.
@@ -131,17 +137,23 @@ export function changesStillDue(changes: InventoryChanges, actions: ClusterActio
 function unseenEntries(
   { entries, leaving }: InventoryChange,
   there: InventoryPlacement | undefined,
-  standing: StandingUids,
+  standing: StandingObjects,
 ): ReadonlyMap<ObjectKey, InventoryEntry> {
   const unseen = new Map<ObjectKey, InventoryEntry>();
   for (const [object, entry] of entries) {
     if (entry === null || entry.uid === null || leaving.has(object)) continue;
     const known = there?.entries.get(object);
-    if (known === undefined) unseen.set(object, entry);
-    else if (isOpenClaim(known) && standing.get(object) === entry.uid) unseen.set(object, { ...known, uid: entry.uid });
+    const stands = standing.get(object);
+    if (known === undefined) {
+      if (!wasLetGo(entry, stands)) unseen.set(object, entry);
+    } else if (isOpenClaim(known) && stands?.uid === entry.uid) unseen.set(object, { ...known, uid: entry.uid });
   }
   return unseen;
 }
+
+/** Whether what we wrote stands there without our mark: whoever decided later took it off. */
+const wasLetGo = ({ uid }: InventoryEntry, stands: Standing | undefined): boolean =>
+  stands !== undefined && stands.uid === uid && !stands.isMarked;
 
 /** Whether somebody is about to write an object of which nobody knows that it is there. */
 const isOpenClaim = ({ uid, outcome }: InventoryEntry): boolean => uid === null && outcome.kind === "claimed";
@@ -162,12 +174,12 @@ function withoutOverruled(
   change: InventoryChange,
   { entries: known }: InventoryPlacement,
   claimed: InventoryPlacement | undefined,
-  standing: StandingUids,
+  standing: StandingObjects,
 ): InventoryChange {
   const entries = new Map<ObjectKey, InventoryEntry | null>();
   for (const [object, entry] of change.entries) {
     const there = known.get(object);
-    if (there === undefined ? change.leaving.has(object) : isOutseen(entry, there, standing.get(object))) continue;
+    if (there === undefined ? change.leaving.has(object) : isOutseen(entry, there, standing.get(object)?.uid)) continue;
     if (entry === null && there?.uid !== claimed?.entries.get(object)?.uid) continue;
     entries.set(object, entry === null || there === undefined ? entry : withOrigin(entry, there));
   }

@@ -59,6 +59,11 @@ export function readMark(live: Manifest): Mark | null {
   return { ...write, label: textOf(memberAt(live, "metadata", "labels", placementLabel)) ?? "" };
 }
 
+/** Whether anything of our mark is on a live object. Who lets an object go takes all of it off: {@link unmarkPatch}. */
+export const bearsMark = (live: Manifest): boolean =>
+  memberAt(live, "metadata", "labels", placementLabel) !== null ||
+  memberAt(live, "metadata", "annotations", writeAnnotation) !== null;
+
 /**
  * Whether a write may be one whose result the inventory is missing: no earlier than the entry's claim, and no later
  * than the last claim of its placement. A renewed claim keeps its sequence, so whatever it made stays ours, even if

@@ -136,8 +136,10 @@ describe("results that come late", () => {
     standing: Readonly<Record<string, string | null>> = {},
     claimed = there,
   ): InventoryChanges => {
-    const uids = new Map(Object.entries(standing).map(([name, it]) => [key(name), it]));
-    return changesStillDue(results, actions, { claimed, inventory: there, standing: uids });
+    const objects = new Map(
+      Object.entries(standing).map(([name, uid]) => [key(name), { uid, isMarked: uid !== null }]),
+    );
+    return changesStillDue(results, actions, { claimed, inventory: there, standing: objects });
   };
   const ours = new Map([[web, change({ a: entry("1"), b: entry(null), c: null })]]);
 
@@ -239,15 +241,28 @@ describe("results that come late", () => {
     const looks = (there: Inventory): readonly string[] =>
       contestedObjects(results, actions, there).map((it) => `${it.version} ${objectKey(it)}`);
     expect(looks(inventory(5, known))).toEqual([`v1 ${key("b")}`, `v1 ${key("c")}`]);
-    expect(looks(inventory(6, known))).toEqual([`v1 ${key("c")}`]);
-    expect(looks(inventory(5, known, 2))).toEqual([`v1 ${key("c")}`]);
-    expect(looks(inventory(6, { ...known, c: entry(null) }))).toEqual([]);
+    expect(looks(inventory(6, known))).toEqual([`v1 ${key("c")}`, `v1 ${key("f")}`]);
+    expect(looks(inventory(5, known, 2))).toEqual([`v1 ${key("c")}`, `v1 ${key("f")}`]);
+    expect(looks(inventory(6, { ...known, c: entry(null) }))).toEqual([`v1 ${key("f")}`]);
+    expect(looks({ ...inventory(5, known), fleet: "" })).toEqual([]);
   });
 
   it("never overrule a later claim, and never hide what we wrote", () => {
     const due = stillDue(ours, inventory(6, { b: entry("9") }));
     expect(due).toEqual(new Map([[web, { ...change({ a: entry("1") }), sequence: 6 }]]));
     expect(stillDue(ours, inventory(6, { a: entry("9") })).size).toBe(0);
+  });
+
+  it("do not list again what a later decision has let go, whether its placement is still listed or not", () => {
+    const results = new Map([[web, change({ a: entry("1") })]]);
+    const tombstone = inventory(6, {});
+    for (const there of [tombstone, { ...tombstone, placements: new Map() }]) {
+      const due = (uid: string, isMarked: boolean): number => {
+        const standing = new Map([[key("a"), { uid, isMarked }]]);
+        return changesStillDue(results, actions, { claimed: there, inventory: there, standing }).size;
+      };
+      expect([due("1", false), due("1", true), due("2", false)]).toEqual([0, 1, 1]);
+    }
   });
 
   it("tell a later claim of what stands there under our uid, and nothing else", () => {

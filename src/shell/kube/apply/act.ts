@@ -4,7 +4,7 @@ import {
   contestedObjects,
   type InventoryChange,
   type InventoryChanges,
-  type StandingUids,
+  type StandingObjects,
   withChanges,
 } from "../../../core/apply/claim.ts";
 import {
@@ -13,6 +13,7 @@ import {
   type TaskResult,
   type WriteTask,
 } from "../../../core/apply/inventory-entry.ts";
+import { bearsMark } from "../../../core/apply/mark.ts";
 import type { Inventory, InventoryEntry } from "../../../core/model/inventory.ts";
 import type { ObjectKey, VersionedId } from "../../../core/model/manifest.ts";
 import type { ClusterActions, PlacementActions } from "../../../core/model/plan.ts";
@@ -197,18 +198,27 @@ async function record(
     if (fresh.kind === "refused") return `its inventory cannot be read: ${fresh.message}`;
     stored = fresh;
     const { inventory } = fresh;
-    const standing = await uidsAt(context, contestedObjects(results, actions, inventory));
+    const standing = await standingAt(context, contestedObjects(results, actions, inventory));
     due = changesStillDue(results, actions, { claimed: claimed.inventory, inventory, standing });
     if (due.size === 0) return null;
   }
   return "its inventory keeps changing: another reconciler is writing it";
 }
 
-/** The uids of what stands at the places of objects; without what could not be looked at. */
-async function uidsAt({ recorder, discovery }: InitialContext, ids: readonly VersionedId[]): Promise<StandingUids> {
+/** What stands at the places of objects; without what could not be looked at. */
+async function standingAt(
+  { recorder, discovery }: InitialContext,
+  ids: readonly VersionedId[],
+): Promise<StandingObjects> {
   if (ids.length === 0) return new Map();
   const found = await lookUpAll(recorder, await discovery.served(recorder), ids);
-  return new Map([...found].flatMap(([key, it]) => (it.kind === "unknown" ? [] : [[key, uidIn(it)] as const])));
+  return new Map(
+    [...found].flatMap(([key, it]) =>
+      it.kind === "unknown"
+        ? []
+        : [[key, { uid: uidIn(it), isMarked: it.kind === "present" && bearsMark(it.live) }] as const],
+    ),
+  );
 }
 
 /** A fleet or epoch that has claimed the inventory since stays in its header. */
