@@ -1,5 +1,6 @@
 import type { Intent } from "../../../src/core/model/intent.ts";
 import type { Json, JsonObject } from "../../../src/core/model/json.ts";
+import { remembered } from "../../../src/core/model/memo.ts";
 import { emitDocuments } from "../../../src/core/yaml/canonical.ts";
 import type { Draft } from "./people.ts";
 import { type RolloutDocument, rolloutObject, rolloutPath } from "./rollout-document.ts";
@@ -82,11 +83,11 @@ export function pathOf(document: Document): string {
   }
 }
 
-/** The document as a file. */
-export function textOf(document: Document): string {
+/** The document as a file; most of what is pushed was pushed before. */
+export const textOf = remembered((document: Document): string => {
   if (document.kind === "plain") return document.text;
   return document.kind === "broken" ? brokenText(document.path, document.how) : emitDocuments([objectOf(document)]);
-}
+});
 
 const fleetGroup = "placement.kubernetes-fleet.io/v1beta1";
 const clusterGroup = "cluster.kubernetes-fleet.io/v1beta1";

@@ -32,6 +32,8 @@ export class Hub {
   readonly history: Commit[] = [];
   readonly #commits = new Map<Commit, HubCommit>();
   readonly #blobs = new Map<BlobId, Uint8Array>();
+  /** Every text that was ever written: most files of a commit are those of the one before. */
+  readonly #written = new Map<string, BlobId>();
 
   commitAt(id: Commit): HubCommit {
     const found = this.#commits.get(id);
@@ -120,9 +122,12 @@ export class Hub {
   }
 
   #write(text: string): BlobId {
+    const written = this.#written.get(text);
+    if (written !== undefined) return written;
     const bytes = encoder.encode(text);
     const id = sha1(`blob ${bytes.length}\0${text}`) as BlobId;
-    if (!this.#blobs.has(id)) this.#blobs.set(id, bytes);
+    this.#blobs.set(id, bytes);
+    this.#written.set(text, id);
     return id;
   }
 

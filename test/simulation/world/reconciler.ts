@@ -102,7 +102,7 @@ export class Reconciler {
         const controller = new AbortController();
         // As many requests as there are may listen to it.
         setMaxListeners(0, controller.signal);
-        void this.#sleep(ms).then(() => controller.abort());
+        void this.#sleep(ms).then(() => controller.abort(overdue));
         return controller.signal;
       },
       elapsed: () => this.#around.time.now,
@@ -211,6 +211,9 @@ export class Reconciler {
     return result;
   }
 }
+
+/** Nobody asks why; an error with a stack would be made each time otherwise. */
+const overdue = "the deadline has passed";
 
 /** Nobody uses its sockets. */
 const idleAgent = new http.Agent();
