@@ -1,7 +1,7 @@
 import { known } from "../model/assert.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
 import { type Candidate, placesOf, rollOf } from "./framework/cycle.ts";
-import { fitsAll, preparedPart, scoringFailure, totalScore } from "./framework/judging.ts";
+import { compareScores, fitsAll, preparedPart, scoringFailure, totalScore } from "./framework/judging.ts";
 import type { Extensions, Groups, Prepared, Ranked, Ranking, Score } from "./framework/plugin.ts";
 
 /**
@@ -84,60 +84,41 @@ export function bestLeft(
     more[number] = added;
     return added;
   };
-  const best = shortlist(most);
+  const best: Listed[] = [];
+  /** Of the last one, once the list is full. */
+  let worst: Score | null = null;
   // Of equals, the last one is the best: whoever comes now has to be better than those before.
   for (let place = left.length - 1; place >= 0; place--) {
     if (left[place] !== 1) continue;
     const number = numberOf(place);
     let added = more[number];
     if (added === undefined) added = judged(place, number);
-    if (added !== null) best.offer(place, added.topology, (affinity[place] ?? 0) + added.affinity, added.stickiness);
+    if (added === null) continue;
+    // Nearly all end here: it is asked of every member, for every placement.
+    if (worst !== null && added.topology < worst.topology) continue;
+    const total = (affinity[place] ?? 0) + added.affinity;
+    if (worst !== null && added.topology === worst.topology && total < worst.affinity) continue;
+    list(best, { place, score: { ...added, affinity: total } }, most);
+    if (best.length === most) worst = best[most - 1]?.score ?? null;
   }
-  return best.all().map(({ place, ...score }) => ({
+  return best.map(({ place, score }) => ({
     candidate: known(candidates[place], "a ranking is of its candidates"),
     score,
   }));
 }
 
-interface Shortlist {
-  /** Takes it in if it is better than one that is listed, or there is room. */
-  readonly offer: (place: number, topology: number, affinity: number, stickiness: number) => void;
-  /** The best one first; of equals, the one that was offered first. */
-  readonly all: () => readonly (Score & { readonly place: number })[];
+interface Listed {
+  readonly place: number;
+  readonly score: Score;
 }
 
-/** The best of all that are offered, at most so many. */
-function shortlist(most: number): Shortlist {
-  let count = 0;
-  // Four numbers of each, in plain sight: it is offered every member for every placement.
-  const numbers = new Float64Array((most + 1) * 4);
-  const isBetter = (topology: number, affinity: number, stickiness: number, at: number): boolean => {
-    const other = numbers[at] ?? 0;
-    if (topology !== other) return topology > other;
-    const otherAffinity = numbers[at + 1] ?? 0;
-    if (affinity !== otherAffinity) return affinity > otherAffinity;
-    return stickiness > (numbers[at + 2] ?? 0);
-  };
-  return {
-    offer(place, topology, affinity, stickiness) {
-      if (count === most && !isBetter(topology, affinity, stickiness, (most - 1) * 4)) return;
-      let at = count * 4;
-      while (at > 0 && isBetter(topology, affinity, stickiness, at - 4)) at -= 4;
-      numbers.copyWithin(at + 4, at, count * 4);
-      numbers[at] = topology;
-      numbers[at + 1] = affinity;
-      numbers[at + 2] = stickiness;
-      numbers[at + 3] = place;
-      if (count < most) count += 1;
-    },
-    all: () =>
-      Array.from({ length: count }, (_, it) => ({
-        topology: numbers[it * 4] ?? 0,
-        affinity: numbers[it * 4 + 1] ?? 0,
-        stickiness: numbers[it * 4 + 2] ?? 0,
-        place: numbers[it * 4 + 3] ?? 0,
-      })),
-  };
+/** Puts one where it belongs in a list of the best, of which there are at most so many; behind its equals. */
+function list(best: Listed[], it: Listed, most: number): void {
+  let at = best.length;
+  while (at > 0 && compareScores(it.score, best[at - 1]?.score ?? it.score) > 0) at -= 1;
+  if (at >= most) return;
+  if (best.length === most) best.pop();
+  best.splice(at, 0, it);
 }
 
 /** Takes the one best candidate that is left, if any fits. */

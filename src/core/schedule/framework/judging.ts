@@ -1,3 +1,4 @@
+import { remembered } from "../../model/memo.ts";
 import { compareText, earliest, type Instant } from "../../model/value.ts";
 import type { Candidate } from "./cycle.ts";
 import type {
@@ -24,24 +25,48 @@ interface Admission {
 
 /** The plugins that picks do not change, ready to judge candidates one by one. */
 export function prepareSteady(situation: Situation, plugins: readonly Plugin[]): Prepared {
-  const input: PluginInput = { ...situation, ranking: () => rankingOf(situation, prepared) };
+  const { policy, namespace, candidates, now } = situation;
+  // For PickN they see nothing else of a situation; and one candidate is asked about for the sake of itself.
+  const isKept = policy.kind === "PickN" && candidates.length > 1;
+  const last = isKept ? lastSteady(candidates) : { plugins: null, prepared: null };
+  const { prepared } = last;
+  const isSame =
+    last.plugins === plugins && prepared?.input.policy === policy && prepared.input.namespace === namespace;
+  if (isSame && prepared.input.now === now) return prepared;
   const steady = plugins.filter((it) => !it.changesWithPicks);
-  const prepared: readonly PreparedPlugin[] = steady.map((plugin) => ({ plugin, at: plugin.prepare(input) }));
-  return { input, plugins: prepared };
+  const input: PluginInput = { ...situation, ranking: () => rankingOf(situation, found.plugins) };
+  const found: Prepared = { input, plugins: steady.map((plugin) => ({ plugin, at: plugin.prepare(input) })) };
+  if (isKept) Object.assign(last, { plugins, prepared: found });
+  return found;
 }
+
+/** Of a fleet, the policy that was prepared for last: whether a cycle is needed is found out just before it runs. */
+const lastSteady = remembered(
+  (_: readonly Candidate[]): { plugins: readonly Plugin[] | null; prepared: Prepared | null } => ({
+    plugins: null,
+    prepared: null,
+  }),
+);
 
 /** Prepares every plugin for the first batch, in the order in which they judge. */
 export function preparePlugins(situation: Situation, plugins: readonly Plugin[]): Prepared {
   let found: Ranking | null = null;
   const ranking = (): Ranking => {
-    found ??= rankingOf(situation, steady);
+    found ??= rankingOf(situation, steady.plugins);
     return found;
   };
   const input: PluginInput = { ...situation, ranking };
-  const prepared = (it: Plugin) => ({ plugin: it, at: it.prepare(input) });
-  const steady = plugins.filter((it) => !it.changesWithPicks).map(prepared);
-  const ready = new Map(steady.map((it) => [it.plugin, it]));
-  return { input, plugins: plugins.map((it) => ready.get(it) ?? prepared(it)) };
+  const steady = prepareSteady(situation, plugins);
+  let next = 0;
+  const prepared = (plugin: Plugin): PreparedPlugin => ({ plugin, at: plugin.prepare(input) });
+  return {
+    input,
+    plugins: plugins.map((it) => {
+      const ready = it.changesWithPicks ? undefined : steady.plugins[next];
+      next += it.changesWithPicks ? 0 : 1;
+      return ready ?? prepared(it);
+    }),
+  };
 }
 
 /** The same plugins for the next batch, after these were picked; null: all that hold the placement are others now. */
@@ -175,5 +200,6 @@ export function totalScore(candidate: Candidate, { plugins }: Prepared): Score {
 const compareRanked = (a: Ranked, b: Ranked): number =>
   compareScores(b.score, a.score) || compareText(b.candidate.cluster.name, a.candidate.cluster.name);
 
-const compareScores = (a: Score, b: Score): number =>
+/** Which of two is better, by topology, affinity and stickiness: positive if the first one is. */
+export const compareScores = (a: Score, b: Score): number =>
   a.topology - b.topology || a.affinity - b.affinity || a.stickiness - b.stickiness;
