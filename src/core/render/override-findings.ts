@@ -5,12 +5,12 @@ import { sameJson } from "../model/json.ts";
 import { placedText, type ScopeTable, type SourcedManifest } from "../model/manifest.ts";
 import type { Override, OverrideSnapshot } from "../model/override.ts";
 import { mayPick } from "../model/placement.ts";
-import type { ClusterName, PlacementKey } from "../model/value.ts";
+import { type ClusterName, type PlacementKey, selectorKeys } from "../model/value.ts";
 import { matchesRule, overrideKeysOf, overridesOf, selectorKeysOf } from "./applicable-overrides.ts";
 import { overrideManifest } from "./override-manifest.ts";
 import { nextOverrideSnapshots } from "./override-snapshot.ts";
 import { selectResources } from "./select.ts";
-import { hasVariableKey, holdsVariable, stringsIn, variableLabels } from "./variables.ts";
+import { hasVariableKey, holdsVariable, namesCluster, stringsIn, variableLabels } from "./variables.ts";
 
 /** What showed when an override was tried on the clusters that it matches (`render/README.md#trying-overrides`). */
 export type OverrideFinding = { readonly override: Override } & (
@@ -96,6 +96,14 @@ function chainsOf(
   return chains.values();
 }
 
+/** What an override does on a cluster. */
+interface Acting {
+  /** In short: clusters with the same text are alike. Empty where no rule matches. */
+  readonly kind: string;
+  /** Whether it differs from cluster to cluster. */
+  readonly isVariable: boolean;
+}
+
 /** What is known of an override while it is tried. */
 interface Trial {
   readonly placements: Set<PlacementKey>;
@@ -103,10 +111,7 @@ interface Trial {
   /** It changes something there, or may. */
   readonly changed: Set<ClusterName>;
   readonly failures: Map<string, Failure>;
-  /** What it does on a cluster, in short: clusters with the same text are alike. Empty where no rule matches. */
-  readonly kindOf: (cluster: MemberCluster) => string;
-  /** Whether what it does there differs from cluster to cluster. */
-  readonly isVariable: (cluster: MemberCluster) => boolean;
+  readonly actingOn: (cluster: MemberCluster) => Acting;
   tries: number;
 }
 
@@ -123,28 +128,51 @@ function trialOf({ spec: { rules } }: OverrideSnapshot): Trial {
   const texts = values.map((it) => it.flatMap((value) => [...stringsIn(value)].filter(holdsVariable)));
   // What a later operation finds may depend on a key.
   const isAlone = values.some((it) => it.some(hasVariableKey));
-  const kinds = new Map<ClusterName, string>();
-  const matching = ({ labels }: MemberCluster) =>
-    rules.flatMap(({ clusters }, at) => (matchesRule(clusters, labels) ? [at] : []));
-  const kindOf = (cluster: MemberCluster): string => {
-    const matches = matching(cluster);
-    if (matches.length === 0) return "";
-    const looked = matches.flatMap((at) => (texts[at] ?? []).flatMap((it) => variableLabels(it, cluster.name)));
-    const missing = looked.filter((it) => !Object.hasOwn(cluster.labels, it));
-    return JSON.stringify([matches, missing, isAlone ? cluster.name : ""]);
-  };
+  const looksAt = labelsTold(rules, texts.flat());
+  const known = new Map<string, Acting>();
   return {
     placements: new Set(),
     matched: new Set(),
     changed: new Set(),
     failures: new Map(),
-    kindOf: (cluster) => {
-      const known = kinds.get(cluster.name) ?? kindOf(cluster);
-      kinds.set(cluster.name, known);
-      return known;
+    actingOn: (cluster) => {
+      const { name, labels } = cluster;
+      const like =
+        isAlone || looksAt === null
+          ? name
+          : looksAt.map((it) => (Object.hasOwn(labels, it) ? labels[it] : "\0")).join("\n");
+      const found = known.get(like) ?? actingOf(rules, texts, cluster, isAlone);
+      known.set(like, found);
+      return found;
     },
-    isVariable: (cluster) => matching(cluster).some((at) => (texts[at] ?? []).length > 0),
     tries: 0,
+  };
+}
+
+/** The labels that tell clusters apart; null where that takes their names. */
+const labelsTold = (rules: OverrideSnapshot["spec"]["rules"], texts: readonly string[]): readonly string[] | null =>
+  texts.some(namesCluster)
+    ? null
+    : [
+        ...new Set([
+          ...rules.flatMap(({ clusters }) => (clusters ?? []).flatMap(selectorKeys)),
+          ...texts.flatMap((it) => variableLabels(it, "")),
+        ]),
+      ];
+
+function actingOf(
+  rules: OverrideSnapshot["spec"]["rules"],
+  texts: readonly (readonly string[])[],
+  { name, labels }: MemberCluster,
+  isAlone: boolean,
+): Acting {
+  const matches = rules.flatMap(({ clusters }, at) => (matchesRule(clusters, labels) ? [at] : []));
+  if (matches.length === 0) return { kind: "", isVariable: false };
+  const looked = matches.flatMap((at) => (texts[at] ?? []).flatMap((it) => variableLabels(it, name)));
+  const missing = looked.filter((it) => !Object.hasOwn(labels, it));
+  return {
+    kind: JSON.stringify([matches, missing, isAlone ? name : ""]),
+    isVariable: matches.some((at) => (texts[at] ?? []).length > 0),
   };
 }
 
@@ -158,7 +186,7 @@ interface Ground {
 type Alike = readonly [MemberCluster, ...MemberCluster[]];
 
 /** An override on a group of clusters. */
-interface Acting {
+interface GroupTrial {
   readonly override: OverrideSnapshot;
   readonly trial: Trial;
   isOfUse: boolean;
@@ -167,17 +195,18 @@ interface Acting {
 function tryChain({ overrides, objects }: Chain, { placement, members, trials }: Ground): void {
   const groups = new Map<string, [MemberCluster, ...MemberCluster[]]>();
   for (const member of members) {
-    const kinds = overrides.map((it) => trials.get(it)?.kindOf(member) ?? "");
+    const kinds = overrides.map((it) => trials.get(it)?.actingOn(member).kind ?? "");
     if (kinds.every((it) => it === "")) continue;
     const group = groups.get(kinds.join("\n"));
     if (group === undefined) groups.set(kinds.join("\n"), [member]);
     else group.push(member);
   }
   for (const group of groups.values()) {
-    const acting = overrides.flatMap((override): readonly Acting[] => {
+    const acting = overrides.flatMap((override): readonly GroupTrial[] => {
       const trial = trials.get(override);
-      if (trial === undefined || trial.kindOf(group[0]) === "") return [];
-      return [{ override, trial, isOfUse: trial.isVariable(group[0]) }];
+      const does = trial?.actingOn(group[0]);
+      if (trial === undefined || does === undefined || does.kind === "") return [];
+      return [{ override, trial, isOfUse: does.isVariable }];
     });
     for (const object of objects) tryObject(object, acting, { placement, group });
     for (const { trial, isOfUse } of acting) {
@@ -192,7 +221,7 @@ function tryChain({ overrides, objects }: Chain, { placement, members, trials }:
 
 function tryObject(
   object: SourcedManifest,
-  acting: readonly Acting[],
+  acting: readonly GroupTrial[],
   { placement, group }: { readonly placement: PlacementKey; readonly group: Alike },
 ): void {
   const [{ name: cluster, labels }] = group;
