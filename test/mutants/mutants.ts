@@ -238,6 +238,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/apply/claim.test.ts", ...stories],
   },
   {
+    breaks: "never takes over what a write that came late has marked for a placement which is gone",
+    file: "src/core/apply/takeover.ts",
+    find: "mark.label !== markOf(from) && !isLate) return null;",
+    replace: "mark.label !== markOf(from)) return null;",
+    caughtBy: ["test/core/apply/hand-over.test.ts", ...stories],
+  },
+  {
+    breaks: "takes from another one what a late write marked, although only a claim says that it had it",
+    file: "src/core/apply/takeover.ts",
+    find: 'const isLate = entry.outcome.kind === "applied" && !isLater',
+    replace: "const isLate = !isLater",
+    caughtBy: ["test/core/apply/hand-over.test.ts"],
+  },
+  {
     breaks: "never looks which object stands there when two processes know it by two uids",
     file: "src/core/apply/claim.ts",
     find: "known?.uid === entry.uid) continue;",

@@ -95,22 +95,24 @@ export function withOwnEntry(
 /**
  * Decides about one object that another placement of ours hands over: it is ours already, so `whenToTakeOver` and
  * `allowCoOwnership` have no say (`plan/README.md#d-9`). Null where it is not what that one had: then it is decided about like
- * any other object.
+ * any other object. A mark of a placement that has no say in it any more is that of a write which came late.
  */
 export function decideHandOver(
   found: ObjectFound,
-  { fleet, epoch, action }: Pick<Claimant, "fleet" | "epoch" | "action">,
+  claimant: Pick<Claimant, "fleet" | "epoch" | "action" | "key" | "holders">,
   { from, upTo, entry }: HandedOver,
 ): TakeoverDecision | null {
+  const { fleet, epoch, action } = claimant;
   if (found.kind !== "present") return null;
   const { live } = found;
   const mark = readMark(live);
   const uid = textOf(memberAt(live, "metadata", "uid")) ?? "";
   if (mark === null || mark.fleet !== fleet) return null;
   const isNew = mark.label === markOf(action.placement);
-  if (!isNew && mark.label !== markOf(from)) return null;
-  if (entry.uid === null ? !isWriteOf(mark, entry, upTo) && !isNew : entry.uid !== uid) return null;
   const isLater = mark.epoch > epoch || (mark.epoch === epoch && mark.sequence > (isNew ? action.sequence : upTo));
+  const isLate = entry.outcome.kind === "applied" && !isLater && isLeftBehind(mark, claimant);
+  if (!isNew && mark.label !== markOf(from) && !isLate) return null;
+  if (entry.uid === null ? !isWriteOf(mark, entry, upTo) && !isNew : entry.uid !== uid) return null;
   if (isLater)
     return { kind: "leave", failure: { code: "FailedToTakeOver", message: "a later decision has written it" } };
   const adopted = mayBeAdopted(entry, uid);

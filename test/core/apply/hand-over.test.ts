@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { marked } from "../../../src/core/apply/mark.ts";
-import { withOwnEntry } from "../../../src/core/apply/takeover.ts";
+import { decideHandOver, withOwnEntry } from "../../../src/core/apply/takeover.ts";
 import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
-import type { Manifest } from "../../../src/core/model/manifest.ts";
+import type { Manifest, ObjectKey } from "../../../src/core/model/manifest.ts";
 import type { PlacementActions } from "../../../src/core/model/plan.ts";
 import type { Epoch, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 
@@ -30,4 +30,35 @@ test.each([
   const given = { from: shop, upTo: 6 as Sequence, entry: entry(null, 5) };
   const known = withOwnEntry(given, { kind: "present", live }, { fleet: "f", action, entry: own });
   expect(known?.entry).toBe(counts === "own" ? own : given.entry);
+});
+
+const late = "late" as PlacementKey;
+const key = "/ConfigMap/b/a" as ObjectKey;
+const had = { ...entry("u1", 5), outcome: { kind: "applied" } } as const;
+
+test.each([
+  ["the one before wrote last", written(shop, 5), had, [shop], "taken"],
+  ["a placement wrote late that has no say in it any more", written(late, 3), had, [shop], "taken"],
+  ["a placement wrote late that still has a say in it", written(late, 3), had, [shop, late], "not taken"],
+  ["a placement wrote by a later decision", written(late, 9), had, [shop], "not taken"],
+  [
+    "another placement wrote, since the one before had only claimed it",
+    written(late, 3),
+    { ...had, outcome: { kind: "claimed" } },
+    [shop],
+    "not taken",
+  ],
+  [
+    "a placement wrote late, and it is another object by now",
+    written(late, 3),
+    { ...had, uid: "u2" },
+    [shop],
+    "not taken",
+  ],
+] as const)("D 9: an object that %s: whether it is handed over", (_, live, given, holders, decided) => {
+  const claimant = { fleet: "f", epoch: 1 as Epoch, action, key, holders: new Map([[key, holders]]) };
+  const offer = { from: shop, upTo: 6 as Sequence, entry: given };
+  const decision = decideHandOver({ kind: "present", live }, claimant, offer);
+  expect(decision === null ? "not taken" : "taken").toBe(decided);
+  if (decision !== null) expect(decision).toEqual({ kind: "write", uid: "u1", adopted: false, live: null });
 });

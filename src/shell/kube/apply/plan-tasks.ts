@@ -110,11 +110,11 @@ function takenFrom(
   offers: readonly HandedOver[],
   there: LookupResult,
   { action, item, before }: Wanted,
-  { fleet, epoch }: ClusterActions,
+  { fleet, epoch, holders }: ClusterActions,
 ): WriteTask | null {
   for (const offer of offers) {
     const given = withOwnEntry(offer, there, { fleet, action, entry: before });
-    const takeover = decideHandOver(there, { fleet, epoch, action }, given);
+    const takeover = decideHandOver(there, { fleet, epoch, action, holders, key: item.key }, given);
     if (takeover !== null)
       return { id: item.id, action, item, before: entryTaken(before, given), takeover, from: given.from };
   }
