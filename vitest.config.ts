@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { lateOptimization } from "./test/late-optimization.ts";
 
 /** Short files that take long: Vitest begins with large ones as long as it knows nothing else of them. */
 const longOnes =
@@ -24,8 +25,7 @@ export default defineConfig({
     pool: "forks",
     // A process and its modules for every file would take longer than most of the files' tests do.
     isolate: false,
-    // Most of what runs here runs for seconds: what V8 would optimize after so little use, it optimizes in vain.
-    execArgv: ["--interrupt-budget=700000"],
+    execArgv: [...lateOptimization],
     // One more than the cores that we count on, since some tests wait for servers.
     maxWorkers: 3,
     // A list that should be empty is worth nothing in a log that only says how long it was.

@@ -5,6 +5,7 @@ import { type Json, member as memberOf } from "../../src/core/model/json.ts";
 import { eventually } from "../kubernetes/eventually.ts";
 import type { Kubeconfig } from "../kubernetes/kubeconfig.ts";
 import { startProgram } from "../kubernetes/supervise.ts";
+import { lateOptimization } from "../late-optimization.ts";
 import { bundle } from "./bundle.ts";
 import { type Member, parsed } from "./member.ts";
 
@@ -39,7 +40,7 @@ export async function startEmbeddedMembers(setting: EmbeddedSetting): Promise<Em
   const { folder, names, availableAfter = "50ms" } = setting;
   const file = join(folder, "embedded.kubeconfig");
   const options = ["--clusters", names.join(","), "--kubeconfig", file, "--available-after", availableAfter];
-  const command = [process.execPath, await bundle(), "embedded", ...options];
+  const command = [process.execPath, ...lateOptimization, await bundle(), "embedded", ...options];
   const log = join(folder, "embedded.log");
   const program = startProgram(command, log, folder);
   const kubeconfig = await eventually("the embedded clusters are served", async () => {

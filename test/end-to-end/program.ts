@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { lateOptimization } from "../late-optimization.ts";
 import { walksAreFull } from "../long-walks.ts";
 import { bundle } from "./bundle.ts";
 import { runInProcess } from "./in-process.ts";
@@ -42,9 +43,10 @@ export async function flotilla(args: readonly string[], options: RunOptions = {}
   return run ?? (await startFlotilla(args, options)).ended;
 }
 
-/** Starts `flotilla …` as its user does. */
+/** Starts `flotilla …`, with `WALKS=full` exactly as its user does. */
 export async function startFlotilla(args: readonly string[], options: RunOptions = {}): Promise<Running> {
-  return start([process.execPath, await bundle(), ...args], options);
+  const engine = walksAreFull ? [] : lateOptimization;
+  return start([process.execPath, ...engine, await bundle(), ...args], options);
 }
 
 /** Starts any program under the same conditions. */

@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { lateOptimization } from "../late-optimization.ts";
 import { breaking } from "./mutant.ts";
 
 const mutant = process.env["MUTANT"];
@@ -11,6 +12,7 @@ export default defineConfig({
     // What is broken may go round in circles: the first complaint is enough.
     bail: mutant === undefined ? 0 : 1,
     pool: "forks",
+    execArgv: [...lateOptimization],
     maxWorkers: mutant === undefined ? 2 : 1,
     maxConcurrency: 2,
   },

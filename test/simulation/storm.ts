@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
+import { lateOptimization } from "../late-optimization.ts";
 import { type Finding, faultKinds, missing, storm } from "./seeds.ts";
 
 /** What the command line asks for. */
@@ -17,11 +18,8 @@ type Word =
 
 const batch = 20;
 
-/**
- * What workers are started with. By default V8 optimizes a function after little use, and a fifth of a seed's time went
- * into optimizing; what survives one step of a world is garbage a few steps later.
- */
-const engine = ["--interrupt-budget=700000", "--min-semi-space-size=16", "--max-semi-space-size=64"];
+/** What workers are started with: what survives one step of a world is garbage a few steps later. */
+const engine = [...lateOptimization, "--min-semi-space-size=16", "--max-semi-space-size=64"];
 
 function wishOf(words: readonly string[]): Wish {
   const numberAfter = (name: string, otherwise: number): number => {
