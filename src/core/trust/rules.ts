@@ -18,7 +18,14 @@ export const stageRules = (
   placement: string,
   stage: string,
 ): readonly ApprovalRule[] =>
-  trust.approvals.filter((it) => matchesAnyPattern(it.placements, placement) && matchesAnyPattern(it.stages, stage));
+  trust.approvals.filter((it) => namesPlacement(it.placements, placement) && matchesAnyPattern(it.stages, stage));
+
+/** A pattern without a slash means none of the placements in namespaces, so that `*` opens no gate of theirs. */
+const namesPlacement = (patterns: readonly string[], placement: string): boolean =>
+  matchesAnyPattern(
+    patterns.filter((it) => it.includes("/") === placement.includes("/")),
+    placement,
+  );
 
 /**
  * Why a rule does not accept an answer; null when it does (`trust/README.md#step-7`, `#step-8`, `#step-10`). Rejections

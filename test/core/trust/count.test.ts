@@ -286,3 +286,10 @@ it("rules are those that match both placement and stage", () => {
     [],
   ]);
 });
+
+it("a pattern without a slash opens no gate of a placement in a namespace, and none with one opens any other", () => {
+  const approvals = ["*", "te*", "team/*", "team/web", "*/web"].map((it) => rule({ placements: [it] }));
+  const found = (placement: string) =>
+    stageRules(trust({ approvals }), placement, "prod").map((it) => it.placements.join());
+  expect([found("team/web"), found("team"), found("other/web")]).toEqual([["team/*", "team/web"], ["*", "te*"], []]);
+});
