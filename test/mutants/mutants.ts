@@ -252,6 +252,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/apply/hand-over.test.ts"],
   },
   {
+    breaks: "writes what it knows although it sees it going",
+    file: "src/core/apply/takeover.ts",
+    find: 'const isGoing = found.kind === "present" && isBeingDeleted(found.live);',
+    replace: "const isGoing = false;",
+    caughtBy: ["test/shell/kube/executor.test.ts", ...stories],
+  },
+  {
     breaks: "never looks which object stands there when two processes know it by two uids",
     file: "src/core/apply/claim.ts",
     find: "known?.uid === entry.uid) continue;",

@@ -301,6 +301,8 @@ export class Judge {
   /** Somebody deleted the claim before what it was for was written: that is as lost as what had our mark already. */
   #losesClaimed(uid: string, site: Site): void {
     const written = objectsAt(site).find((it) => it.uid === uid);
+    // What was handed over since stands in another part of the inventory.
+    if (entriesAt(site).some((it) => it.uid === uid)) return;
     if (written !== undefined && site.lostClaims.has(`${written.mark?.placement} ${written.key}`))
       this.#loses(written, site);
   }

@@ -68,6 +68,12 @@ export function decideTakeover(found: ObjectFound, claimant: Claimant): Takeover
   return whenToTakeOver === "IfNoDiff" ? { kind: "compare", uid, live } : { kind: "write", uid, adopted: true, live };
 }
 
+/** Decides about an object that the inventory knows by its uid: it is written, unless it was seen to be going. */
+export function decideKnown(found: ObjectFound, uid: string, adopted: boolean): TakeoverDecision {
+  const isGoing = found.kind === "present" && isBeingDeleted(found.live);
+  return isGoing ? { kind: "wait", uid, adopted } : { kind: "write", uid, adopted, live: null };
+}
+
 /** What hands an object over: its last owner's entry in the inventory, and that owner's last decision. */
 export interface HandedOver {
   readonly from: PlacementKey;

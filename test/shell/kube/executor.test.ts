@@ -200,6 +200,26 @@ describe("an executor that froze after its claim", () => {
   });
 });
 
+describe("an executor that froze before its claim", () => {
+  it("does not write again what is being deleted by then (I-14)", async () => {
+    const settings = configMap("going/a", { a: "1" });
+    const path = core("going", "configmaps", "a");
+    const wanted: Doing = { placement: "going", apply: [namespace("going"), settings] };
+    await stage.act(wanted);
+    bodyOf(await merge(stage.client, path, { metadata: { finalizers: ["example.com/keep"] } }));
+    bodyOf(await stage.client.request({ method: "DELETE", path }));
+    const before = bodyOf(await get(stage.client, path));
+    expect(await stage.act(wanted)).toEqual(receipt({}));
+    expect(bodyOf(await get(stage.client, path))).toEqual(before);
+    const known = { uid: uidOf(before), adopted: false, outcome: { kind: "claimed" } };
+    expect(entriesOf(await stage.see(), "going").get(rendered(settings).key)).toMatchObject(known);
+    bodyOf(await merge(stage.client, path, { metadata: { finalizers: null } }));
+    // The first one finds it gone, and the second makes it anew.
+    for (let turn = 0; turn < 2; turn++) await stage.act(wanted);
+    expect(outcomesOf(await stage.see(), "going")).toContain("ConfigMap going/a: applied");
+  });
+});
+
 describe("what two processes make that carry out the same decision", () => {
   const settings = (space: string, name = "a"): JsonObject => configMap(`${space}/${name}`, { a: "1" });
   const pathIn = (space: string): string => core(space, "configmaps", "a");

@@ -2,6 +2,7 @@ import { isOutdatedAction } from "../../../core/apply/claim.ts";
 import { inventoryEntryOf, type RemovalTask, type WriteTask } from "../../../core/apply/inventory-entry.ts";
 import {
   decideHandOver,
+  decideKnown,
   decideTakeover,
   type HandedOver,
   otherOwners,
@@ -68,8 +69,7 @@ export async function planTasks(
     if (taken !== null) return taken;
     const known = before !== null && before.uid !== null;
     if (known && (there.kind === "unknown" || !isRepair({ item, before }) || uidIn(there) === before.uid)) {
-      const decision = { kind: "write", uid: before.uid, adopted: before.adopted, live: null } as const;
-      return { id: item.id, action, item, before, takeover: decision };
+      return { id: item.id, action, item, before, takeover: decideKnown(there, before.uid, before.adopted) };
     }
     const other = known ? null : rivalOf(item.key, action);
     // It is gone, and whoever had it hands it over: it is made by the new owner.
