@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { lateOptimization } from "../late-optimization.ts";
 import { temporaryFolder } from "../shell/git/hub.ts";
 import { bundle, projectFolder } from "./bundle.ts";
 import { type Run, type Running, start } from "./program.ts";
@@ -23,8 +24,9 @@ beforeAll(async () => {
     writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`);
     chmodSync(join(bin, name), 0o755);
   };
+  const engine = lateOptimization.join(" ");
   // What npx runs in this folder, without its way to find that out.
-  program("npx", `[ "$1" = flotilla ] && shift && exec "${process.execPath}" "${await bundle()}" "$@"`);
+  program("npx", `[ "$1" = flotilla ] && shift && exec "${process.execPath}" ${engine} "${await bundle()}" "$@"`);
   program("editor", 'sed -i "s#image: \\(.*/\\)search:.*#image: \\1$NEW_IMAGE#" "$1"');
 });
 afterAll(async () => {
