@@ -232,10 +232,14 @@ async function help(simulation: Simulation, reasons: readonly Reason[]): Promise
 /** Two placements that exchange objects on several clusters, each within its budget, wait until somebody allows more. */
 async function loosen(simulation: Simulation, reasons: readonly Reason[]): Promise<boolean> {
   const { people } = simulation;
-  const crossed = reasons.filter((it) => it.kind === "wantedTwice" && it.isLettingGo).length > 1;
+  const lettingGo = reasons.filter((it) =>
+    it.kind === "wantedTwice" ? it.isLettingGo : it.kind === "waitingForHandOver",
+  );
+  const crossed = lettingGo.length > 1;
+  const isRefused = reasons.some((it) => it.kind === "applyFailed" && it.code === "FailedToTakeOver");
   let isLoosened = false;
-  for (const it of crossed ? reasons : []) {
-    if (it.kind !== "heldBack" || !reasons.some((other) => other.kind === "applyFailed" && isOf(other, it))) continue;
+  for (const it of crossed && isRefused ? reasons : []) {
+    if (it.kind !== "heldBack") continue;
     const document = people.draft.get(`placements/${it.placement}.yaml`);
     if (document?.kind !== "placement" || optionsOf(document.options).get("unavailable") === "100%") continue;
     const words = document.options.split(" ").filter((word) => !word.startsWith("unavailable="));
@@ -246,9 +250,6 @@ async function loosen(simulation: Simulation, reasons: readonly Reason[]): Promi
   if (isLoosened) await simulation.step({ do: "push" });
   return isLoosened;
 }
-
-const isOf = (a: Extract<Reason, { kind: "applyFailed" }>, b: Extract<Reason, { kind: "heldBack" }>): boolean =>
-  a.placement === b.placement && a.code === "FailedToTakeOver";
 
 function clearAway(simulation: Simulation, cluster: string, placement: string): boolean {
   const { people } = simulation;
