@@ -27,7 +27,7 @@ export function finishRuns(simulation: Simulation): void {
     name: "last",
     stages: "dev:env=dev/2/ask-before prod:env=prod/50%/wait=5/ask-after",
   });
-  if (!people.draft.has("fleet.yaml")) people.write({ kind: "guards", objects: 5, clusters: 3 });
+  if (!people.draft.has("fleet.yaml")) people.write({ kind: "guards", objects: 5, clusters: 3, profile: "default" });
   for (const it of staged) writeRun(simulation, it.name);
 }
 

@@ -22,7 +22,7 @@ import { wantedRules } from "./rules/wanted.ts";
 import { writeRules } from "./rules/writes.ts";
 import type { Simulation } from "./simulation.ts";
 import type { SourceAttack } from "./step.ts";
-import { strikes } from "./strikes.ts";
+import { strikes, strikesOnProfiles } from "./strikes.ts";
 import { strikesOnRuns } from "./strikes-runs.ts";
 import type { Attempt } from "./world/attempt.ts";
 import { effects, type Request } from "./world/call.ts";
@@ -233,6 +233,9 @@ export class Judge {
       const said = this.simulation.people.at(after.sourceCommit as Commit);
       forgetWithTheirClusters(before, after, this.simulation);
       for (const it of strikes(before, after, said)) this.simulation.hit(it);
+      const [was, is] = [before?.sourceCommit ?? null, after.sourceCommit as Commit];
+      for (const it of strikesOnProfiles(was === null ? null : this.inForce.at(was), this.inForce.at(is)))
+        this.simulation.hit(it);
       for (const it of strikesOnRuns(hub, commit, after)) this.simulation.hit(it);
       for (const [rule, judge] of [
         ...historyRules,

@@ -78,6 +78,8 @@ export const faultKinds: readonly string[] = [
   "moved into an envelope",
   "moved out of an envelope",
   ...["joined", "left", "relabelled", "tainted"].map((it) => `cluster ${it}`),
+  "profile kubefleet",
+  "profile changed",
   "placement removed",
   "deletions waited",
   "deletions waited beside confirmed ones",

@@ -17,7 +17,8 @@ export type Step =
       readonly label: string;
       readonly value: string;
     }
-  | { readonly do: "guards"; readonly objects: number; readonly clusters: number }
+  /** What `fleet.yaml` says. */
+  | { readonly do: "guards"; readonly objects: number; readonly clusters: number; readonly profile?: "kubefleet" }
   | { readonly do: "strategy"; readonly name: string; readonly stages: string }
   | {
       readonly do: "run";

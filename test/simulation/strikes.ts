@@ -56,6 +56,19 @@ export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Gen
   }
 }
 
+/** How the scheduler decides by what is in force, and whether that is new. */
+export function* strikesOnProfiles(was: Draft | null, is: Draft): Generator<string> {
+  const profile = profileIn(is);
+  if (profile === "kubefleet") yield "profile kubefleet";
+  if (was !== null && profileIn(was) !== profile) yield "profile changed";
+}
+
+/** How the scheduler decides by what people say. */
+export function profileIn(said: Draft): "default" | "kubefleet" {
+  const document = said.get("fleet.yaml");
+  return document?.kind === "guards" ? document.profile : "default";
+}
+
 /** What is to become of objects was changed while some of them were on their way out. */
 function* strikesOnLeaving(before: Ledger | null, after: Ledger): Generator<string> {
   for (const [key, { spec, bindings }] of after.placements) {

@@ -30,8 +30,15 @@ export type Document =
       readonly label: string;
       readonly value: string;
     }
-  /** How much one commit may delete unasked. Approvals need no signature in such worlds. */
-  | { readonly kind: "guards"; readonly objects: number; readonly clusters: number }
+  /**
+   * How much one commit may delete unasked, and how the scheduler decides. Approvals need no signature in such worlds.
+   */
+  | {
+      readonly kind: "guards";
+      readonly objects: number;
+      readonly clusters: number;
+      readonly profile: "default" | "kubefleet";
+    }
   | { readonly kind: "confirmation"; readonly digest: string }
   | RolloutDocument
   /** A file as it is: what is trusted, and the signatures under it. */
@@ -105,9 +112,9 @@ function objectOf(document: Exclude<Document, { kind: "broken" | "plain" }>): Js
     case "override":
       return overrideOf(document);
     case "guards": {
-      const { objects, clusters } = document;
+      const { objects, clusters, profile } = document;
       const guards = { objectsPerCluster: objects, percentPerCluster: 20, clusters, percentOfClusters: 30 };
-      const spec = { guards, approvals: { unsigned: "allow" } };
+      const spec = { guards, approvals: { unsigned: "allow" }, ...(profile === "default" ? {} : { profile }) };
       return { apiVersion: "flotilla.dev/v1alpha1", kind: "Fleet", metadata: { name: "fleet" }, spec };
     }
     case "confirmation": {

@@ -30,10 +30,13 @@ type Dice = ReturnType<typeof random>;
 
 /** A storm as data: the steps of a world in which anything may happen, from a number. */
 export function generate(seed: number): readonly Step[] {
-  // Lies, envelopes and teams have dice of their own: all else goes on as it would without them.
+  // Lies, envelopes, teams and profiles have dice of their own: all else goes on as it would without them.
   const others = (at: number): Dice => random(seed + at * 1_000_000);
-  return new Author({ dice: random(seed), lies: others(1), wraps: others(2), teams: others(3) }).write();
+  const dice = { dice: random(seed), lies: others(1), wraps: others(2), teams: others(3), profiles: others(4) };
+  return new Author(dice).write();
 }
+
+type AllDice = Readonly<Record<"dice" | "lies" | "wraps" | "teams" | "profiles", Dice>>;
 
 class Author {
   readonly #dice: Dice;
@@ -42,6 +45,8 @@ class Author {
   readonly #wraps: Dice | null;
   /** Null in worlds in which nobody overrides single objects of a namespace. */
   readonly #teams: Dice | null;
+  /** Null in worlds in which the scheduler decides by default alone. */
+  readonly #profiles: Dice | null;
   readonly #steps: Step[] = [];
   readonly #members: readonly [string, ...string[]];
   /** A placement's type cannot be edited. */
@@ -55,11 +60,12 @@ class Author {
   #value = 0;
   #isHeld = false;
 
-  constructor({ dice, lies, wraps, teams }: Readonly<Record<"dice" | "lies" | "wraps" | "teams", Dice>>) {
+  constructor({ dice, lies, wraps, teams, profiles }: AllDice) {
     this.#dice = dice;
     this.#lies = lies;
     this.#wraps = wraps.below(3) === 0 ? wraps : null;
     this.#teams = teams.below(3) === 0 ? teams : null;
+    this.#profiles = profiles.below(3) === 0 ? profiles : null;
     const type = () => dice.pick(["PickAll", "PickAll", "PickN", "PickFixed"] as const);
     this.#types = { web: type(), shop: type() };
     const count = 2 + dice.below(3);
@@ -109,6 +115,8 @@ class Author {
     this.#place("web");
     if (this.#chance(80)) this.#place("shop");
     if (this.#runs !== null || this.#chance(50)) this.#guards();
+    else if (this.#profiles !== null)
+      this.#said({ objects: this.#profiles.below(8), clusters: this.#profiles.below(4) });
     if (this.#runs !== null) this.#add(...this.#runs.found());
     if (this.#trust !== null) this.#add(this.#trust.found());
     this.#add({ do: "push" });
@@ -141,7 +149,21 @@ class Author {
   }
 
   #guards(): void {
-    this.#add({ do: "guards", objects: this.#dice.below(8), clusters: this.#dice.below(4) });
+    this.#said({ objects: this.#dice.below(8), clusters: this.#dice.below(4) });
+  }
+
+  /** In worlds of both profiles, `fleet.yaml` asks for the one or the other. */
+  #said(guards: { readonly objects: number; readonly clusters: number }): void {
+    const isKubeFleet = this.#profiles !== null && this.#profiles.below(3) > 0;
+    this.#add({ do: "guards", ...guards, ...(isKubeFleet ? { profile: "kubefleet" as const } : {}) });
+  }
+
+  /** Somebody decides by the other profile from here on. */
+  #reprofile(): void {
+    const dice = this.#profiles;
+    if (dice === null || dice.below(5) > 0) return;
+    this.#said({ objects: dice.below(8), clusters: dice.below(4) });
+    this.#add({ do: "push" });
   }
 
   #place(name: string): void {
@@ -184,6 +206,7 @@ class Author {
     this.#approve();
     for (let at = this.#dice.below(3); at > 0; at--) this.#weather();
     this.#lie();
+    this.#reprofile();
     if (this.#chance(50)) this.#add({ do: "wait", ms: this.#dice.pick([500, 7_000, 61_000, 400_000]) });
     if (this.#chance(8)) this.#add({ do: "restart", by: "a" });
     this.#reconcile();

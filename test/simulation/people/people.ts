@@ -167,7 +167,7 @@ export function documentOf(step: Step): Document | null {
     case "budget":
       return { kind: "budget", name: step.name, bound: step.bound };
     case "guards":
-      return { kind: "guards", objects: step.objects, clusters: step.clusters };
+      return { kind: "guards", objects: step.objects, clusters: step.clusters, profile: step.profile ?? "default" };
     case "break":
       return { kind: "broken", path: step.path, how: step.how };
     default:

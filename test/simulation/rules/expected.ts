@@ -14,6 +14,7 @@ import {
 } from "../people/document.ts";
 import type { Draft } from "../people/people.ts";
 import type { Simulation } from "../simulation.ts";
+import { profileIn } from "../strikes.ts";
 import { entriesAt, keyOf, objectsAt, type Seen } from "../world/observed-objects.ts";
 
 type Placement = Extract<Document, { kind: "placement" }>;
@@ -86,21 +87,40 @@ function* pickedWrongly(placement: Placement, said: Draft, ledger: Ledger): Gene
     yield `${name} is on ${picked.join(", ") || "nothing"}, and asks for ${policy} of ${eligible.join(", ")}`;
 }
 
-/** Whether a spread keeps every other cluster away: one more in its domain would be two more than somewhere else. */
+/**
+ * Whether a spread keeps every other cluster away: one more in its domain would be two more than somewhere else. KubeFleet
+ * counts every domain of the fleet, and refuses the one that would repair a spread which is worse already.
+ */
 function isSpreadOut(picked: readonly string[], wanted: readonly string[], policy: string, said: Draft): boolean {
   if (!/ spread:r(?: |$)/.test(policy)) return false;
   const domainOf = (name: string): string | undefined => {
     const document = said.get(pathOf({ kind: "cluster", name, words: "" }));
     return document?.kind === "cluster" ? labelsOf(document.words)["r"] : undefined;
   };
+  const isKubeFleet = profileIn(said) === "kubefleet";
+  const members = [...said.values()].flatMap((it) => (it.kind === "cluster" ? [it.name] : []));
   const counts = new Map(
-    [...wanted, ...picked].flatMap((it) => (domainOf(it) === undefined ? [] : [[domainOf(it), 0]])),
+    [...(isKubeFleet ? members : wanted), ...picked].flatMap((it) =>
+      domainOf(it) === undefined ? [] : [[domainOf(it), 0]],
+    ),
   );
   for (const it of picked)
     if (domainOf(it) !== undefined) counts.set(domainOf(it), (counts.get(domainOf(it)) ?? 0) + 1);
-  const fewest = Math.min(...counts.values());
   const left = wanted.filter((it) => !picked.includes(it));
+  if (isKubeFleet) return left.every((it) => isRefusedByKubeFleet(counts, domainOf(it)));
+  const fewest = Math.min(...counts.values());
   return left.every((it) => domainOf(it) !== undefined && (counts.get(domainOf(it)) ?? 0) > fewest);
+}
+
+/** By how one more in a domain changes the difference between the largest and the smallest. */
+function isRefusedByKubeFleet(counts: ReadonlyMap<string | undefined, number>, domain: string | undefined): boolean {
+  const count = counts.get(domain);
+  if (domain === undefined || count === undefined) return false;
+  const [smallest = 0, second = smallest, ...more] = [...counts.values()].sort((a, b) => a - b);
+  const largest = more.at(-1) ?? second;
+  const isRepair = count === smallest && smallest !== second;
+  const change = largest === smallest ? 1 : isRepair ? -1 : count === largest ? 1 : 0;
+  return largest - smallest + change > 1;
 }
 
 /** Whether a cluster has the labels that words ask for; of a taint nobody speaks here. */

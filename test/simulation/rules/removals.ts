@@ -4,6 +4,7 @@ import type { Judge } from "../judge.ts";
 import { type Document, hasLabels, hasProperty, isExternal, namespacesOf, taintsOf } from "../people/document.ts";
 import type { Draft } from "../people/people.ts";
 import { bindingsOf, type StateCommit } from "../state-commit.ts";
+import { profileIn } from "../strikes.ts";
 import { keyOf } from "../world/observed-objects.ts";
 import { renderedAt } from "../world/rendered.ts";
 import { isUnreadable } from "./in-force.ts";
@@ -31,7 +32,12 @@ export function* removesForAReason(
     const isEvicted = evictionsAt(hub, page).some(
       (it) => it.isExecuted && it.placement === key && it.cluster === cluster && said.has(`evictions/${it.name}.yaml`),
     );
-    const isWanted = document?.kind === "placement" && picks(document, cluster, said) && !isEvicted;
+    const isSilent = after.clusters.get(cluster)?.contactFailure != null;
+    const isWanted =
+      document?.kind === "placement" &&
+      picks(document, cluster, said) &&
+      !isEvicted &&
+      !(isSilent && isLeftInSilence(document, said));
     if (removal !== null && old?.removal == null && isWanted && deleting === null)
       yield `${key} leaves ${cluster}, where it is wanted (${removal.cause.slice(0, 7)})`;
     if (removal !== null || document?.kind !== "placement") continue;
@@ -49,6 +55,10 @@ export function* removesForAReason(
   const removed = [...after.placements].filter(([key, it]) => isNewlyRemoved(it, before?.placements.get(key)));
   for (const [key] of removed) if (said.has(`placements/${key}.yaml`)) yield `${key} is deleted, and its file is there`;
 }
+
+/** While a cluster that is named is out of contact, KubeFleet takes it for none when the policy changes (A 36). */
+const isLeftInSilence = ({ policy }: Placement, said: Draft): boolean =>
+  profileIn(said) === "kubefleet" && policy.startsWith("PickFixed ");
 
 const isNewlyRemoved = ({ deleting }: PlacementRecord, old: PlacementRecord | undefined): boolean =>
   deleting !== null && old?.deleting == null;
