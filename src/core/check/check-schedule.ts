@@ -30,7 +30,7 @@ export function* checkSchedules(plan: Plan, world: World): Generator<PlanDefect<
     if (picked.length > 0)
       for (const [code, what] of excesses(record, picked, world)) yield defect(code, subject, `${what} of ${key}`);
     if (before === undefined) continue;
-    for (const cluster of dropsWithoutCause(record, before, world))
+    for (const cluster of dropsWithoutCause(record, before, plan, world))
       yield defect(
         "PickDropped",
         { ...subject, kind: "binding", cluster },
@@ -157,14 +157,21 @@ function* excesses(
 
 /** Clusters that were given up although they are members, the policy is the same, and no fewer are wanted than stay. */
 function dropsWithoutCause(
-  { spec: { policy }, policySnapshots, bindings }: PlacementRecord,
+  { key, spec: { policy }, policySnapshots, bindings }: PlacementRecord,
   before: PlacementRecord,
-  { intent }: World,
+  { ledger }: Plan,
+  { intent, ledger: { evictions } }: World,
 ): readonly ClusterName[] {
   const latest = policySnapshots.at(-1)?.index;
   if (latest !== before.policySnapshots.at(-1)?.index) return [];
   const standing = [...bindings.values()].filter((it) => it.state !== "Unscheduled").length;
   if (policy.kind === "PickN" && standing >= policy.numberOfClusters) return [];
+  // What an eviction takes of which nothing was ever admitted is gone at once.
+  const evicted = new Set(
+    [...ledger.evictions.values()].flatMap((it) =>
+      it.placement === key && evictions.get(it.name) !== it ? it.cluster : [],
+    ),
+  );
   return [...before.bindings.values()]
     .filter(
       ({ cluster, state, removal, policySnapshot }) =>
@@ -172,7 +179,7 @@ function dropsWithoutCause(
         removal === null &&
         policySnapshot === latest &&
         intent.clusters.has(cluster) &&
-        bindings.get(cluster)?.state === "Unscheduled",
+        (bindings.has(cluster) ? bindings.get(cluster)?.state === "Unscheduled" : !evicted.has(cluster)),
     )
     .map((it) => it.cluster);
 }

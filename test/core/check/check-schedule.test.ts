@@ -66,6 +66,9 @@ const withBinding = (made: Plan, name: string, change: Partial<Binding>): Plan =
     return { bindings: new Map([...bindings, [binding.cluster, { ...binding, ...change }]]) };
   });
 
+const without = (bindings: PlacementRecord["bindings"], name: string): PlacementRecord["bindings"] =>
+  new Map([...bindings].filter(([cluster]) => cluster !== name));
+
 const withMember = (seen: Seen, name: string, change: Partial<MemberCluster>): Seen => {
   const member = seen.intent.clusters.get(named(name)) as MemberCluster;
   const clusters = new Map([...seen.intent.clusters, [member.name, { ...member, ...change }]]);
@@ -188,6 +191,24 @@ const cases: readonly Case[] = [
     () => {
       const [seen, made] = placed(four);
       return [seen, withBinding(made, "m2", { state: "Unscheduled", previousState: "Bound" })];
+    },
+    ["PickDropped m2"],
+  ],
+  [
+    "forgets a cluster that goes on belonging to it",
+    () => {
+      const [seen, made] = placed(all);
+      return [seen, withRecord(made, ({ bindings }) => ({ bindings: without(bindings, "m2") }))];
+    },
+    ["PickDropped m2"],
+  ],
+  [
+    "forgets a cluster where nothing was admitted yet",
+    () => {
+      const [seen, made] = placed(all);
+      const begun = withBinding(made, "m2", { target: null, leaving: [] });
+      const before = { ...seen, ledger: begun.ledger };
+      return [before, withRecord(begun, ({ bindings }) => ({ bindings: without(bindings, "m2") }))];
     },
     ["PickDropped m2"],
   ],
