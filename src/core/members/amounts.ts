@@ -8,7 +8,7 @@ export type Amounts = ReadonlyMap<string, bigint>;
 export const measured = ["cpu", "memory"] as const;
 
 /** In billionths: no member has as much, and no more of what one makes up is computed with. */
-const largest = 10n ** 30n;
+export const largest = 10n ** 30n;
 
 /** Amounts as a member writes them; what is no quantity, negative or beyond all measure is left out. */
 export function amountsIn(written: Json): Amounts {

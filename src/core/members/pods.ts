@@ -1,5 +1,5 @@
 import { type JsonObject, listAt, memberAt, textOf } from "../model/json.ts";
-import { type Amounts, amountsIn, decimalText, measured } from "./amounts.ts";
+import { type Amounts, amountsIn, decimalText, largest, measured } from "./amounts.ts";
 
 /** Pods that ask for something of a node: scheduled, and not ended. A member that ignores it lists all. */
 export const requestingPods = "spec.nodeName!=,status.phase!=Failed,status.phase!=Succeeded";
@@ -18,8 +18,18 @@ export function requestedBy(pods: readonly JsonObject[]): Amounts {
   return sum;
 }
 
-/** A page of pods as one that asks for what they do together: there may be two hundred thousand. */
+/**
+ * A page of pods as one that asks for what they do together: there may be two hundred thousand. None of its containers asks
+ * for more than counts of one.
+ */
 export function summedPods(page: readonly JsonObject[]): readonly JsonObject[] {
-  const requests = Object.fromEntries([...requestedBy(page)].map(([name, amount]) => [name, decimalText(amount)]));
-  return [{ spec: { nodeName: "any", containers: [{ resources: { requests } }] } }];
+  const containers = [...requestedBy(page)].flatMap(([name, amount]) =>
+    sharesOf(amount).map((it) => ({ resources: { requests: { [name]: decimalText(it) } } })),
+  );
+  return [{ spec: { nodeName: "any", containers } }];
+}
+
+function sharesOf(amount: bigint): readonly bigint[] {
+  const full = Array.from({ length: Number(amount / largest) }, () => largest);
+  return [...full, amount % largest];
 }

@@ -165,6 +165,12 @@ describe("what is available", () => {
       "memory 3221225472000000000",
     ]);
   });
+
+  test("a page of pods that together ask for more than counts of one is worth what they ask for", () => {
+    const page = Array.from({ length: 3 }, () => pod([{ cpu: "900E", memory: "1Gi" }]));
+    expect(requestedBy(summedPods(page))).toEqual(requestedBy(page));
+    expect(requestedBy(page).get("cpu")).toBe(2_700n * 10n ** 18n * 10n ** 9n);
+  });
 });
 
 describe("what a provider says", () => {
