@@ -105,7 +105,7 @@ const unusable: readonly (readonly [name: string, policy: string, said: string])
   [
     "an operator that there is not",
     required(`{${nodes.replace("Ge", "Near")}}`),
-    'crp.yaml:11:122: error FLT1302: spec.policy.affinity.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution.clusterSelectorTerms[0].propertySelector.matchExpressions[0].operator: must be one of Gt, Ge, Eq, Ne, Lt, Le (got "Near"); choose one of them, or leave the field out for its default',
+    'crp.yaml:11:122: error FLT1302: spec.policy.affinity.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution.clusterSelectorTerms[0].propertySelector.matchExpressions[0].operator: must be one of Gt, Ge, Eq, Ne, Lt, Le (got "Near"); choose one of them',
   ],
   [
     "PickFixed with affinity",

@@ -51,7 +51,7 @@ function schemaProblem(
         fix: typeFix(params["type"], here),
       };
     case "enum":
-      return oneOf(at, here, params["allowedValues"]);
+      return oneOf(at, here, { allowed: params["allowedValues"], isRequired: isRequiredAt(kind, at) });
     case "minimum":
     case "maximum":
       return wrong(at, here, `must be ${String(params["comparison"])} ${String(params["limit"])}`);
@@ -79,9 +79,14 @@ function wrong(at: JsonPath, value: Json | undefined, message: string): FieldPro
   return error("FLT1302", at, message, "correct it", shown);
 }
 
-function oneOf(at: JsonPath, value: Json | undefined, allowed: unknown): FieldProblem {
+function oneOf(
+  at: JsonPath,
+  value: Json | undefined,
+  { allowed, isRequired }: { readonly allowed: unknown; readonly isRequired: boolean },
+): FieldProblem {
   const values = (Array.isArray(allowed) ? allowed : []).map(String);
-  const fix = didYouMean(String(value), values, "choose one of them, or leave the field out for its default");
+  const otherwise = isRequired ? "" : ", or leave the field out for its default";
+  const fix = didYouMean(String(value), values, `choose one of them${otherwise}`);
   return { ...wrong(at, value, `must be ${values.length === 1 ? "" : "one of "}${values.join(", ")}`), fix };
 }
 
@@ -94,7 +99,14 @@ const entries = (count: unknown): string => (count === 1 ? "one entry" : `${Stri
 const shortText = (value: Json): string => (typeof value === "string" ? JSON.stringify(value) : String(value));
 
 /** The fields that the schema has at a path. */
-function fieldsAt(kind: SchemaName, at: JsonPath): readonly string[] {
+const fieldsAt = (kind: SchemaName, at: JsonPath): readonly string[] =>
+  Object.keys(schemaAt(kind, at)?.properties ?? {});
+
+/** Whether a field cannot be left out; of an item of a list, whether the item can does not matter. */
+const isRequiredAt = (kind: SchemaName, at: JsonPath): boolean =>
+  schemaAt(kind, at.slice(0, -1))?.required?.includes(String(at.at(-1))) === true || typeof at.at(-1) === "number";
+
+function schemaAt(kind: SchemaName, at: JsonPath): Schema | undefined {
   const root = schemas[kind] as Schema;
   let here: Schema | undefined = root;
   for (const step of at) {
@@ -103,9 +115,9 @@ function fieldsAt(kind: SchemaName, at: JsonPath): readonly string[] {
       typeof step === "number"
         ? schema?.items
         : (schema?.properties?.[step] ?? schema?.additionalProperties ?? undefined);
-    if (typeof here !== "object") return [];
+    if (typeof here !== "object") return undefined;
   }
-  return Object.keys(resolved(root, here)?.properties ?? {});
+  return resolved(root, here);
 }
 
 /** Where a field of that name belongs in a document of a kind; an item of a list is `[]`. */
@@ -130,6 +142,7 @@ interface Schema {
   readonly $ref?: string;
   readonly definitions?: Readonly<Record<string, Schema>>;
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
   readonly additionalProperties?: Schema;
   readonly items?: Schema;
 }
