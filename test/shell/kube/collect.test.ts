@@ -158,6 +158,14 @@ describe("a member that says something else each time", () => {
     expect((await looks(1)).at(-1)).toBe("1");
   });
 
+  it("is believed again as soon as ten minutes are over, without another change", async () => {
+    await collector.collect();
+    const first = now + 10_000;
+    await looks(13);
+    while (!(await values()).includes("node-count=2") && now < first + 3_600_000) now += 10_000;
+    expect(now - first).toBe(600_000);
+  });
+
   it("is believed as often in what is read with every look", async () => {
     const said = Array.from({ length: 15 }, (_, at) => collector.steady(new Map([["v", String(at)]])).get("v"));
     expect(said).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "10", "10", "10", "10"]);

@@ -77,7 +77,10 @@ export function newCollector({ now, client, connection, command }: CollectorOpti
   const changes = restlessness(now);
   const asked = command === undefined ? null : askedAside(command);
   const tell = (next: Collected): Collected => {
-    told = changes.believed(told, next, isSame);
+    const before = told;
+    told = changes.believed(before, next, isSame);
+    // What is not believed yet is looked at again as soon as it would be.
+    if (told !== next && !isSame(told, next)) due = Math.min(due, changes.calmAt());
     return told;
   };
   const read = async (): Promise<Collected> => {

@@ -2,6 +2,8 @@
 interface Restlessness {
   /** Whether one more change is believed now. */
   isCalm(): boolean;
+  /** When one more change will be believed, by the clock; now, where one is. */
+  calmAt(): number;
   /** What is said, or what was believed before: where both are the same (`===` stays), or too much changed of late. */
   believed<T>(before: T | null, said: T, isSame: (a: T, b: T) => boolean): T;
 }
@@ -20,6 +22,7 @@ export function restlessness(now: () => number): Restlessness {
   };
   return {
     isCalm,
+    calmAt: () => (isCalm() ? now() : (told.at(-mostChanges) ?? now()) + changesMs),
     believed(before, said, isSame) {
       if (before === null) return said;
       if (isSame(before, said) || !isCalm()) return before;
