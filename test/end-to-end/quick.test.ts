@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { memberAt } from "../../src/core/model/json.ts";
@@ -135,6 +138,21 @@ describe("examples-repo on embedded members", () => {
     expect(stage.hub.stateCommits()).toBe(commits);
     expect(await stage.mutations()).toBe(0);
     expect(await stage.differences(before)).toEqual({});
+  });
+
+  test("plan asks the program that says properties of members, where it asks members at all", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "flotilla-command-"));
+    const program = join(folder, "program");
+    await writeFile(program, `#!/bin/sh\ncat >> ${folder}/asked\necho '{"properties": {"tier": "gold"}}'\n`, {
+      mode: 0o755,
+    });
+    const command = ["plan", "--property-command", program] as const;
+    const alone = "error: --property-command needs --kubeconfig: without it no cluster is contacted\n";
+    expect(await stage.run(...command)).toEqual({ code: 64, out: "", err: alone });
+    expect((await stage.run(...command, "--kubeconfig", stage.kubeconfig)).code).toBe(0);
+    const told = await readFile(join(folder, "asked"), "utf8");
+    for (const name of memberNames) expect(told).toContain(`"context":"${name}"`);
+    await rm(folder, { recursive: true });
   });
 
   test("a ConfigMap that was edited changes exactly that object on exactly its clusters", async () => {

@@ -11,6 +11,7 @@ import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts"
 
 export interface PlanOptions extends HubOptions {
   readonly kubeconfig: string | null;
+  readonly propertyCommand?: string;
   readonly trustAnchor: Digest | null;
   readonly expectNoChange?: boolean;
   readonly output: Format;
@@ -18,8 +19,14 @@ export interface PlanOptions extends HubOptions {
 
 /** Shows what the next pass would decide, and decides nothing. */
 export async function planCommand(options: PlanOptions, terminal: Terminal): Promise<ExitCode> {
-  const asks = options.kubeconfig !== null;
-  const fleet = asks ? { kubeconfig: options.kubeconfig, deadline: null } : null;
+  const { kubeconfig, propertyCommand } = options;
+  const asks = kubeconfig !== null;
+  if (!asks && propertyCommand !== undefined) {
+    terminal.err("error: --property-command needs --kubeconfig: without it no cluster is contacted\n");
+    return exitCodes.usage;
+  }
+  const command = propertyCommand === undefined ? {} : { propertyCommand };
+  const fleet = asks ? { kubeconfig, deadline: null, ...command } : null;
   return withPorts(await readableHub(options, terminal), fleet, terminal.environment, async (ports) => {
     const { trustAnchor } = options;
     const members = asks ? "ask" : "record";

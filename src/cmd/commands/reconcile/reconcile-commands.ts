@@ -43,6 +43,7 @@ export function addReconciling(program: Command, terminal: Terminal, finish: Fin
   withTrustAnchor(withHubAndOutput(program.command("plan")), terminal.environment)
     .description("show what the next reconcile would decide; contacts members only when --kubeconfig is given")
     .addOption(kubeconfigOption("with one context per cluster", "no cluster is contacted"))
+    .option("--property-command <program>", "with --kubeconfig: says properties of each member, as for reconcile")
     .option("--expect-no-change", "end with exit code 2 if anything would change", false)
     .action(async (options) => finish(await (await import("./plan.ts")).planCommand(options, terminal)));
   withForge(withSigningKey(withTrustAnchor(withHubAndOutput(program.command("reconcile")), environment), environment))
