@@ -166,7 +166,7 @@ function dropsWithoutCause(
   if (latest !== before.policySnapshots.at(-1)?.index) return [];
   const standing = [...bindings.values()].filter((it) => it.state !== "Unscheduled").length;
   if (policy.kind === "PickN" && standing >= policy.numberOfClusters) return [];
-  // What an eviction takes of which nothing was ever admitted is gone at once.
+  // Where nothing was ever admitted, there is nothing to remove: that is forgotten at once, by an eviction as well.
   const evicted = new Set(
     [...ledger.evictions.values()].flatMap((it) =>
       it.placement === key && evictions.get(it.name) !== it ? it.cluster : [],
@@ -174,12 +174,14 @@ function dropsWithoutCause(
   );
   return [...before.bindings.values()]
     .filter(
-      ({ cluster, state, removal, policySnapshot }) =>
+      ({ cluster, state, removal, policySnapshot, target, leaving }) =>
         state !== "Unscheduled" &&
         removal === null &&
         policySnapshot === latest &&
         intent.clusters.has(cluster) &&
-        (bindings.has(cluster) ? bindings.get(cluster)?.state === "Unscheduled" : !evicted.has(cluster)),
+        (bindings.has(cluster)
+          ? bindings.get(cluster)?.state === "Unscheduled"
+          : target === null && leaving.length === 0 && !evicted.has(cluster)),
     )
     .map((it) => it.cluster);
 }

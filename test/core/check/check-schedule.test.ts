@@ -195,14 +195,6 @@ const cases: readonly Case[] = [
     ["PickDropped m2"],
   ],
   [
-    "forgets a cluster that goes on belonging to it",
-    () => {
-      const [seen, made] = placed(all);
-      return [seen, withRecord(made, ({ bindings }) => ({ bindings: without(bindings, "m2") }))];
-    },
-    ["PickDropped m2"],
-  ],
-  [
     "forgets a cluster where nothing was admitted yet",
     () => {
       const [seen, made] = placed(all);

@@ -77,8 +77,7 @@ export function newCollector({ now, client, connection, command }: CollectorOpti
   const changes = restlessness(now);
   const asked = command === undefined ? null : askedAside(command);
   const tell = (next: Collected): Collected => {
-    const before = told;
-    told = changes.believed(before, next, isSame);
+    told = changes.believed(told, next, isSame);
     // What is not believed yet is looked at again as soon as it would be.
     if (told !== next && !isSame(told, next)) due = Math.min(due, changes.calmAt());
     return told;
