@@ -217,6 +217,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/apply/claim.test.ts", ...stories],
   },
   {
+    breaks: "lets go what a placement picks that can place nothing yet",
+    file: "src/core/plan/wants.ts",
+    find: "isUpcoming(key) || selection.picked.has(key);",
+    replace: "isUpcoming(key);",
+    caughtBy: ["test/core/plan/envelopes.test.ts", ...stories],
+  },
+  {
     breaks: "takes an object from the first that lists it, whoever has it",
     file: "src/core/plan/hand-overs.ts",
     find: "return found.sort((a, b) => b.rank - a.rank).map((it) => it.source);",

@@ -5,6 +5,7 @@ import { remembered } from "../model/memo.ts";
 import type { Reason } from "../model/plan.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import { compareText, earliest, type Instant, type PlacementKey, type RunKey } from "../model/value.ts";
+import { selectionRefused } from "../render/pick.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { unmoved } from "./moves/progress.ts";
 import type { PlacementResult } from "./placement/result.ts";
@@ -45,7 +46,7 @@ export function allRuns(results: ReadonlyMap<PlacementKey, PlacementResult>, con
 }
 
 /** A placement that is not External rolls out nothing by runs, whatever it selects. */
-const notExternal = { kind: "refused", because: "selector", message: "the placement is not External" } as const;
+const notExternal = selectionRefused("the placement is not External");
 
 const placementsWithRuns = remembered(
   (runs: Intent["runs"] | Ledger["runs"]): ReadonlySet<PlacementKey> =>

@@ -169,7 +169,7 @@ function recordedNext(record: PlacementRecord, context: PlanContext): Next {
 
 /**
  * What clusters are to carry next: what is selected now, as their overrides have it, and what unfinished runs bring. What
- * is selected and cannot be read now is not deselected.
+ * is selected and cannot be read now is not deselected; where the selection is refused, all that it picked may come.
  */
 function nextVersions(placement: Placement, record: PlacementRecord, context: PlanContext): Next {
   const { intent } = context.world;
@@ -178,7 +178,7 @@ function nextVersions(placement: Placement, record: PlacementRecord, context: Pl
   const isUnread = latest?.resources.some((it) => intent.unusable.has(documentKeyOf(it))) === true;
   const snapshots = upcoming(record, selection.kind === "refused" || isUnread, context);
   const isUpcoming = (key: ObjectKey): boolean => snapshots.some((it) => keysOf(it).has(key));
-  if (selection.kind === "refused") return (_, key) => isUpcoming(key);
+  if (selection.kind === "refused") return (_, key) => isUpcoming(key) || selection.picked.has(key);
   const { resources } = selection;
   const selected = new Set(resources.map((it) => objectKey(it.id)));
   const candidates = overridesOf(placement.key, resources, context.latestOverrides, intent.scopes);
@@ -245,6 +245,7 @@ function selectorsOf({ world, ledger }: PlanContext): Selectors {
     const placement = asked.get(key);
     const selection = placement === undefined ? null : selectResources(placement, intent);
     if (selection?.kind === "selected") for (const { id } of selection.resources) add(objectKey(id), key);
+    for (const it of selection?.kind === "refused" ? selection.picked : none) add(it, key);
     for (const it of ledger.placements.get(key)?.resourceSnapshots ?? none)
       for (const object of keysOf(it)) add(object, key);
   }

@@ -2,6 +2,7 @@ import { memberAt, textsOf } from "../model/json.ts";
 import {
   apiVersionOf,
   kindKey,
+  type ObjectKey,
   objectKey,
   objectText,
   type Scope,
@@ -21,6 +22,8 @@ export interface SelectionRefused {
   /** What a selector asks for, or what an envelope holds. */
   readonly because: "selector" | "contents";
   readonly message: string;
+  /** What was picked nevertheless, wrapped or not, as far as it can be read: whoever else lets it go does not delete it. */
+  readonly picked: ReadonlySet<ObjectKey>;
 }
 
 /** What one selector selects, each object once; warnings as in a selection. */
@@ -188,7 +191,9 @@ const picked = (objects: readonly SourcedManifest[], warnings: readonly string[]
 export const selectionRefused = (
   message: string,
   because: SelectionRefused["because"] = "selector",
-): SelectionRefused => ({ kind: "refused", because, message });
+): SelectionRefused => ({ kind: "refused", because, message, picked: nothing });
+
+const nothing: ReadonlySet<ObjectKey> = new Set();
 
 /** A selector names a namespace that is never placed (`render/README.md#a-13`, `plan/README.md#d-5`). */
 export const reservedNamespaceRefused = (name: string): SelectionRefused =>

@@ -110,11 +110,12 @@ function unite(picks: readonly Picked[], index: SelectionIndex): Selection {
     if (objects.has(key)) overlap.set(key, object);
     objects.set(key, object);
   }
-  const contents = unwrapped(inSelectionOrder([...objects.values()]), index);
-  if (contents.kind === "refused") return contents;
+  const picked = inSelectionOrder([...objects.values()]);
+  const contents = unwrapped(picked, index);
+  if (contents.kind === "refused") return { ...contents, picked: keysIn(picked) };
   for (const object of contents.objects) {
     const why = unplaceable(object);
-    if (why !== null) return selectionRefused(why);
+    if (why !== null) return { ...selectionRefused(why), picked: keysIn(picked) };
   }
   const overlapping = listed("selected by more than one selector, placed once", [...overlap.values()]);
   return {
@@ -123,6 +124,9 @@ function unite(picks: readonly Picked[], index: SelectionIndex): Selection {
     warnings: [...picks.flatMap((it) => it.warnings), ...overlapping],
   };
 }
+
+const keysIn = (picked: readonly SourcedManifest[]): ReadonlySet<ObjectKey> =>
+  new Set(picked.flatMap((it) => it.wraps?.objects ?? [it]).map(({ id }) => objectKey(id)));
 
 /** The objects that no placement selects, ordered by key. */
 export function unselectedObjects({ placements, objects, scopes }: Intent): readonly SourcedManifest[] {

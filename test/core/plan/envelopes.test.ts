@@ -139,6 +139,39 @@ describe("R-05 half a version is worse than none", () => {
     expect(world.carried(m1)).toContain("Namespace shop -");
   });
 
+  test("what the placement picks is deleted by nobody else meanwhile, and handed over once it can be placed", () => {
+    const shop = (spaces: string) =>
+      placementOf({
+        name: "shop",
+        policy: policyOf("PickAll", undefined),
+        options: [`ns=${spaces}`, "unavailable=100%"],
+      });
+    world.commit(() => {
+      write(world, objectOf("Namespace", "shop", "-"));
+      world.placements.set(shop("shop").key, shop("shop"));
+    });
+    settle();
+    const before = world.carried(m1);
+    const uidOf = () => world.member(m1).objects.get(keyOf("ConfigMap", "web/inner"))?.uid;
+    const uid = uidOf();
+    world.commit(() => {
+      world.placements.delete(web);
+      world.placements.set(shop("shop").key, shop("shop,web"));
+      write(world, envelopeOf("web/e", [inner("two")], "data.k0: no"));
+    });
+    settle();
+    expect(world.carried(m1)).toEqual(before);
+    world.commit(() => write(world, envelopeOf("web/e", [inner("two")])));
+    settle();
+    expect(world.carried(m1)).toEqual([
+      "ConfigMap web/config one",
+      "ConfigMap web/inner two",
+      "Namespace shop -",
+      "Namespace web -",
+    ]);
+    expect([uid, world.head.placements.has(web)]).toEqual([uidOf(), false]);
+  });
+
   test("one that was accepted and is unusable now, with nothing to hold, is not deselected", () => {
     const { id } = envelopeOf("web/e", []);
     world.commit(() => {

@@ -30,6 +30,16 @@ export class InForce {
     return this.#drafts.get(commit) ?? new Map();
   }
 
+  /** As {@link at}, without objects whose file holds something else by now, be it of no use: nobody asks for them any more. */
+  askedFor(commit: Commit): Draft {
+    const said = this.#simulation.people.at(commit);
+    const isReplaced = (path: string): boolean => {
+      const document = said.get(path);
+      return document?.kind === "broken" && document.how === "unsound";
+    };
+    return new Map([...this.at(commit)].filter(([path]) => !isReplaced(path)));
+  }
+
   /** The commit that was accepted before this one. */
   before(commit: Commit): Commit | null {
     const index = this.accepted.lastIndexOf(commit);

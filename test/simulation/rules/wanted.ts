@@ -40,7 +40,7 @@ export function wantersOf(
   inForce: Judge["inForce"],
 ): readonly string[] {
   if (ledger.sourceCommit === null) return [];
-  const said = inForce.at(ledger.sourceCommit);
+  const said = inForce.askedFor(ledger.sourceCommit);
   return [...said.values()].flatMap((document) => {
     if (document.kind !== "placement" || document.name === besides) return [];
     const binding = ledger.placements.get(document.name as PlacementKey)?.bindings.get(member as ClusterName);
