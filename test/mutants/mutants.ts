@@ -266,6 +266,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/shell/kube/executor.test.ts", ...stories],
   },
   {
+    breaks: "claims a part of what somebody deleted from the inventory",
+    file: "src/shell/kube/apply/plan-tasks.ts",
+    find: "(it.isListed === true && isUnlisted(it, inventory))",
+    replace: "false",
+    caughtBy: ["test/shell/kube/executor.test.ts", ...stories],
+  },
+  {
     breaks: "never looks which object stands there when two processes know it by two uids",
     file: "src/core/apply/claim.ts",
     find: "known?.uid === entry.uid) continue;",

@@ -79,6 +79,7 @@ export function placementActions(comparison: LiveComparison): PlacementActions |
     remove,
     forget: forgotten,
     recover,
+    ...(carried === null ? {} : { isListed: true }),
     ...taking(comparison, due),
   };
 }

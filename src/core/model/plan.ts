@@ -109,6 +109,11 @@ export interface PlacementActions {
    */
   readonly recover: readonly ObjectId[];
   /**
+   * Whether `apply` leaves out what the inventory lists as it is to be. Where somebody deletes that before the claim, the claim
+   * may not vouch for what it does not list (`apply/README.md#f-43`).
+   */
+  readonly isListed?: boolean;
+  /**
    * Objects of `apply` that other placements hand over; absent where there are none. Where several of them list one, it is
    * taken from whose mark it has, and otherwise from the first.
    */

@@ -201,6 +201,24 @@ describe("an executor that froze after its claim", () => {
 });
 
 describe("an executor that froze before its claim", () => {
+  it("claims no part of what somebody deleted from the inventory by then (F-43)", async () => {
+    const [first, second] = [configMap("partly/a", { a: "1" }), configMap("partly/b", { b: "1" })];
+    const more: Doing = { placement: "partly", sequence: 2, apply: [second] };
+    bodyOf(await post(stage.client, "/api/v1/namespaces", namespace("partly")));
+    await stage.act({ placement: "partly", apply: [first] });
+    const listed = await readInventory(stage.client);
+    if (listed.kind === "refused") throw new Error(listed.message);
+    const placements = new Map([...listed.inventory.placements].filter(([key]) => key !== "partly"));
+    await writeInventory(stage.client, listed, { ...listed.inventory, placements });
+    const late = await stage.act({ ...more, isListed: true });
+    expect(late).toEqual(
+      receipt({ interrupted: "what it went by stands in the inventory no more for placement partly" }),
+    );
+    expect([...entriesOf(await stage.see(), "partly")]).toEqual([]);
+    await stage.act({ ...more, apply: [first, second] });
+    expect([...entriesOf(await stage.see(), "partly").keys()]).toEqual([first, second].map((it) => rendered(it).key));
+  });
+
   it("does not write again what is being deleted by then (I-14)", async () => {
     const settings = configMap("going/a", { a: "1" });
     const path = core("going", "configmaps", "a");

@@ -121,6 +121,8 @@ export interface Doing {
   readonly remove?: readonly ObjectRemoval[];
   readonly forget?: readonly ObjectKey[];
   readonly recover?: PlacementActions["recover"];
+  /** The rest of it stands in the inventory. */
+  readonly isListed?: boolean;
   /** Nothing of the placement is to stay. */
   readonly leaves?: boolean;
   /** From whom all of `apply` is taken, and up to which of its decisions. */
@@ -138,6 +140,7 @@ export function doing({
   forget = [],
   recover = [],
   leaves,
+  isListed = false,
   from,
   orFrom,
 }: Doing): PlacementActions {
@@ -150,6 +153,7 @@ export function doing({
   );
   return {
     ...(from === undefined ? {} : { handOvers }),
+    isListed,
     placement: placement as PlacementKey,
     sequence: sequence as Sequence,
     digest: leaves === true ? null : digestOf([...apply]),

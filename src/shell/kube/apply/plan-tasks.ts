@@ -43,7 +43,8 @@ export async function planTasks(
   const isLate = (it: PlacementActions): boolean =>
     isOutdatedAction(it, actions, inventory) ||
     // It was there at first: a later action has removed it since.
-    (earlier?.placements.has(it.placement) === true && !inventory.placements.has(it.placement));
+    (earlier?.placements.has(it.placement) === true && !inventory.placements.has(it.placement)) ||
+    (it.isListed === true && isUnlisted(it, inventory));
   const late = actions.placements.filter(isLate);
   const accepted = late.length === 0 ? actions.placements : actions.placements.filter((it) => !isLate(it));
   // A report on differences never writes anything (`apply/README.md#c-1`).
@@ -89,7 +90,7 @@ export async function planTasks(
     };
   });
   const removals = [...removalsOf(accepted, inventory), ...recoveriesOf(accepted, inventory, served)];
-  return { accepted, writes, removals, outdated: outdatedText(late) };
+  return { accepted, writes, removals, outdated: outdatedText(late, inventory) };
 }
 
 /** What other placements hand over, where the inventory still lists it as theirs. */
@@ -206,10 +207,13 @@ const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory)
     }),
   );
 
-const outdatedText = (late: readonly PlacementActions[]): string | null =>
-  late.length === 0
-    ? null
-    : `superseded by a later action for placement ${late
-        .slice(0, 5)
-        .map((it) => it.placement)
-        .join(", ")}`;
+const outdatedText = (late: readonly PlacementActions[], inventory: Inventory): string | null => {
+  if (late.length === 0) return null;
+  const why = late.every((it) => isUnlisted(it, inventory))
+    ? "what it went by stands in the inventory no more"
+    : "superseded by a later action";
+  return `${why} for placement ${late
+    .slice(0, 5)
+    .map((it) => it.placement)
+    .join(", ")}`;
+};
