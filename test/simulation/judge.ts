@@ -353,7 +353,10 @@ export class Judge {
       if (!isHealthy(object)) continue;
       const at = `${identityAt(site)} ${key}`;
       noted(this.healthy, at).add(wordIn(object) ?? "");
-      if (mark !== null) noted(heardUp, `${at} ${mark.sequence}`).add(wordIn(object) ?? "");
+      // What a new version leaves as it was keeps its mark, and counts for that version as well.
+      const claims = claimsAt(site).filter((it) => it.placement === mark?.placement);
+      const sequences = mark === null ? [] : [mark.sequence, ...claims.map((it) => it.sequence)];
+      for (const it of new Set(sequences)) noted(heardUp, `${at} ${it}`).add(wordIn(object) ?? "");
     }
   }
 
