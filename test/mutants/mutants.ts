@@ -261,9 +261,16 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "writes what it knows although it sees it going",
     file: "src/core/apply/takeover.ts",
-    find: 'const isGoing = found.kind === "present" && isBeingDeleted(found.live);',
+    find: "const isGoing = isThere && isBeingDeleted(found.live);",
     replace: "const isGoing = false;",
-    caughtBy: ["test/shell/kube/executor.test.ts", ...stories],
+    caughtBy: ["test/core/apply/hand-over.test.ts", "test/shell/kube/executor.test.ts", ...stories],
+  },
+  {
+    breaks: "takes another object that is going for the one that it knows",
+    file: "src/core/apply/takeover.ts",
+    find: 'textOf(memberAt(found.live, "metadata", "uid")) === uid;',
+    replace: "uid !== null;",
+    caughtBy: ["test/core/apply/hand-over.test.ts"],
   },
   {
     breaks: "claims a part of what somebody deleted from the inventory",

@@ -68,9 +68,13 @@ export function decideTakeover(found: ObjectFound, claimant: Claimant): Takeover
   return whenToTakeOver === "IfNoDiff" ? { kind: "compare", uid, live } : { kind: "write", uid, adopted: true, live };
 }
 
-/** Decides about an object that the inventory knows by its uid: it is written, unless it was seen to be going. */
+/**
+ * Decides about an object that the inventory knows by its uid: it is written, unless it was seen to be going. Another one that
+ * goes there is met by the write, which names the uid.
+ */
 export function decideKnown(found: ObjectFound, uid: string, adopted: boolean): TakeoverDecision {
-  const isGoing = found.kind === "present" && isBeingDeleted(found.live);
+  const isThere = found.kind === "present" && textOf(memberAt(found.live, "metadata", "uid")) === uid;
+  const isGoing = isThere && isBeingDeleted(found.live);
   return isGoing ? { kind: "wait", uid, adopted } : { kind: "write", uid, adopted, live: null };
 }
 

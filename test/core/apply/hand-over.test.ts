@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { marked } from "../../../src/core/apply/mark.ts";
-import { decideHandOver, withOwnEntry } from "../../../src/core/apply/takeover.ts";
+import { decideHandOver, decideKnown, withOwnEntry } from "../../../src/core/apply/takeover.ts";
 import type { InventoryEntry } from "../../../src/core/model/inventory.ts";
 import type { Manifest, ObjectKey } from "../../../src/core/model/manifest.ts";
 import type { PlacementActions } from "../../../src/core/model/plan.ts";
@@ -61,4 +61,18 @@ test.each([
   const decision = decideHandOver({ kind: "present", live }, claimant, offer);
   expect(decision === null ? "not taken" : "taken").toBe(decided);
   if (decision !== null) expect(decision).toEqual({ kind: "write", uid: "u1", adopted: false, live: null });
+});
+
+const going = written(web, 6);
+const goingLive = {
+  ...going,
+  metadata: { ...(going["metadata"] as object), deletionTimestamp: "2026-01-01T00:00:00Z" },
+};
+
+test.each([
+  ["stands there", "u1", going, "write"],
+  ["stands there and is being deleted", "u1", goingLive, "wait"],
+  ["is gone, and another one there is being deleted", "u2", goingLive, "write"],
+] as const)("I 14: an object that is known by its uid and %s: how it is gone about", (_, uid, live, decided) => {
+  expect(decideKnown({ kind: "present", live }, uid, false)).toMatchObject({ kind: decided, uid });
 });
