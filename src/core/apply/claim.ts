@@ -108,12 +108,13 @@ interface Since {
 /**
  * What is left of our results when somebody else wrote the inventory since our claim.
  *
- * A result never overrules a later claim, and never hides what is live: of a placement that moved on, only objects that we
- * wrote are told of, so that they can be seen and put right: those that the inventory does not know are added, unless they were
- * let go since, and one that is claimed again gets its uid. What somebody else, who carries out the same decision, saw go or come meanwhile stays as it was
- * seen, and whether it was there before us as they say; what is listed under another uid by now is not forgotten. Where they
- * know an object by another uid than we do, the one that is `standing` counts. Where the whole inventory is gone, nothing of
- * ours is written: with a part of what it held it would vouch for what it does not know, and without it all is looked for.
+ * A result never overrules a later claim, and never hides what is live. Of a placement that moved on, only objects that we
+ * wrote are told of, so that they can be seen and put right: those that the inventory does not know are added, unless they
+ * were let go since, and one that is claimed again gets its uid. What somebody else, who carries out the same decision, saw go
+ * or come meanwhile stays as it was seen, and whether it was there before us as they say; what is listed under another uid by
+ * now is not forgotten. Where they know an object by another uid than we do, the one that is `standing` counts. Where the
+ * whole inventory is gone, nothing of ours is written: with a part of what it held it would vouch for what it does not know,
+ * and without it all is looked for.
  */
 export function changesStillDue(changes: InventoryChanges, actions: ClusterActions, since: Since): InventoryChanges {
   const { inventory } = since;
@@ -179,7 +180,8 @@ function withoutOverruled(
   const entries = new Map<ObjectKey, InventoryEntry | null>();
   for (const [object, entry] of change.entries) {
     const there = known.get(object);
-    if (there === undefined ? change.leaving.has(object) : isOutseen(entry, there, standing.get(object)?.uid)) continue;
+    if (there === undefined ? change.leaving.has(object) : isOverruled(entry, there, standing.get(object)?.uid))
+      continue;
     if (entry === null && there?.uid !== claimed?.entries.get(object)?.uid) continue;
     entries.set(object, entry === null || there === undefined ? entry : withOrigin(entry, there));
   }
@@ -190,7 +192,11 @@ function withoutOverruled(
  * Whether the inventory knows better which object stands there: where we do not know it by its uid, and somebody does, it was
  * written since. Of two uids, the one that stands there is right; what could not be looked at is left as somebody knows it.
  */
-function isOutseen(ours: InventoryEntry | null, { uid }: InventoryEntry, standing: string | null | undefined): boolean {
+function isOverruled(
+  ours: InventoryEntry | null,
+  { uid }: InventoryEntry,
+  standing: string | null | undefined,
+): boolean {
   if (ours === null || ours.uid === uid) return false;
   if (ours.uid === null || standing === undefined) return uid !== null;
   return standing !== ours.uid;

@@ -19,8 +19,8 @@ export function requestedBy(pods: readonly JsonObject[]): Amounts {
 }
 
 /**
- * A page of pods as one that asks for what they do together: there may be two hundred thousand. None of its containers asks
- * for more than counts of one.
+ * A page of pods as one that asks for what they do together: there may be two hundred thousand. The sum is spread over
+ * containers, because what a single one asks for beyond `largest` is left out.
  */
 export function summedPods(page: readonly JsonObject[]): readonly JsonObject[] {
   const containers = [...requestedBy(page)].flatMap(([name, amount]) =>

@@ -109,8 +109,8 @@ export interface PlacementActions {
    */
   readonly recover: readonly ObjectId[];
   /**
-   * Whether `apply` leaves out what the inventory lists as it is to be. Where somebody deletes that before the claim, the claim
-   * may not vouch for what it does not list (`apply/README.md#f-43`).
+   * Whether the inventory listed the placement, so that `apply` may leave out what is as it is to be. Where somebody deletes
+   * that part before the claim, the claim may not vouch for what it does not list (`apply/README.md#f-43`).
    */
   readonly isListed?: boolean;
   /**

@@ -211,9 +211,7 @@ describe("an executor that froze before its claim", () => {
     const placements = new Map([...listed.inventory.placements].filter(([key]) => key !== "partly"));
     await writeInventory(stage.client, listed, { ...listed.inventory, placements });
     const late = await stage.act({ ...more, isListed: true });
-    expect(late).toEqual(
-      receipt({ interrupted: "what it went by stands in the inventory no more for placement partly" }),
-    );
+    expect(late).toEqual(receipt({ interrupted: "the inventory no longer lists placement partly" }));
     expect([...entriesOf(await stage.see(), "partly")]).toEqual([]);
     await stage.act({ ...more, apply: [first, second] });
     expect([...entriesOf(await stage.see(), "partly").keys()]).toEqual([first, second].map((it) => rendered(it).key));

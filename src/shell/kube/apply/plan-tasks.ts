@@ -28,7 +28,7 @@ export interface ClaimedAction {
   readonly accepted: readonly PlacementActions[];
   readonly writes: readonly WriteTask[];
   readonly removals: readonly RemovalTask[];
-  /** Names the placements with a later action; null when there are none. */
+  /** Which placements are not acted on, and why; null when there are none. */
   readonly outdated: string | null;
 }
 
@@ -210,9 +210,9 @@ const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory)
 const outdatedText = (late: readonly PlacementActions[], inventory: Inventory): string | null => {
   if (late.length === 0) return null;
   const why = late.every((it) => isUnlisted(it, inventory))
-    ? "what it went by stands in the inventory no more"
-    : "superseded by a later action";
-  return `${why} for placement ${late
+    ? "the inventory no longer lists"
+    : "superseded by a later action for";
+  return `${why} placement ${late
     .slice(0, 5)
     .map((it) => it.placement)
     .join(", ")}`;
