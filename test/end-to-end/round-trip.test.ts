@@ -209,6 +209,8 @@ await describeKubernetes("a real API server", "API servers", () => {
       expect(comparable(ours), objectText(id)).toEqual(comparable(theirs));
       expect(ours, objectText(id)).not.toBeNull();
     }
+    const [held, created] = [await contentsOf(here), await contentsOf(there)];
+    expect([...held.keys()].sort()).toEqual([...created.keys()].sort());
   });
 
   test("reads back every field that was written, as it was written", async () => {
