@@ -54,14 +54,17 @@ function* takesOnlyWhatItMay(write: MemberWrite): Generator<string> {
 }
 
 /** Whether the sender has looked at an object, or at all of its kind, since it last stood still. */
-const hasLookedSince = ({ facts, site }: MemberWrite, { kind, name }: ObjectPlace): boolean =>
-  facts.resumed === 0 ||
-  [...facts.looks].some(
-    ([at, event]) =>
-      event >= facts.resumed &&
-      at.startsWith(`${site.name} `) &&
-      (at.endsWith(`/${kind.toLowerCase()}s`) || at.endsWith(`/${name}`)),
+function hasLookedSince({ facts, site }: MemberWrite, { kind, namespace, name }: ObjectPlace): boolean {
+  const plural = `${kind.toLowerCase()}s`;
+  const own = `${namespace === null ? "" : `/namespaces/${namespace}`}/${plural}/${name}`;
+  return (
+    facts.resumed === 0 ||
+    [...facts.looks].some(
+      ([at, event]) =>
+        event >= facts.resumed && at.startsWith(`${site.name} `) && (at.endsWith(`/${plural}`) || at.endsWith(own)),
+    )
   );
+}
 
 /**
  * I-14: what is known and being deleted is not written: no write keeps it, and the next pass would do it again. Who was held
