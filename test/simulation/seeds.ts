@@ -75,6 +75,8 @@ export const faultKinds: readonly string[] = [
   ...["before", "after"].flatMap((when) => ["commit", "note", "apply", "delete"].map((kind) => `held ${when} ${kind}`)),
   "overtaken write",
   ...["yaml", "identity", "object", "either", "unsound"].map((it) => `broken ${it}`),
+  "override",
+  "override of one object",
   "moved into an envelope",
   "moved out of an envelope",
   ...["joined", "left", "relabelled", "tainted"].map((it) => `cluster ${it}`),

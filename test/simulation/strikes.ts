@@ -24,6 +24,7 @@ export function* strikes(before: Ledger | null, after: Ledger, said: Draft): Gen
   for (const it of said.values()) {
     if (it.kind === "broken") yield `broken ${it.how}`;
     if (isTainted(it)) yield "cluster tainted";
+    if (it.kind === "override") yield it.object.startsWith("Namespace ") ? "override" : "override of one object";
   }
   for (const [name, { generation, properties }] of after.clusters) {
     const old = before?.clusters.get(name);
