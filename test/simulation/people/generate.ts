@@ -116,7 +116,7 @@ class Author {
     if (this.#chance(80)) this.#place("shop");
     if (this.#runs !== null || this.#chance(50)) this.#guards();
     else if (this.#profiles !== null)
-      this.#said({ objects: this.#profiles.below(8), clusters: this.#profiles.below(4) });
+      this.#writeFleet({ objects: this.#profiles.below(8), clusters: this.#profiles.below(4) });
     if (this.#runs !== null) this.#add(...this.#runs.found());
     if (this.#trust !== null) this.#add(this.#trust.found());
     this.#add({ do: "push" });
@@ -149,11 +149,11 @@ class Author {
   }
 
   #guards(): void {
-    this.#said({ objects: this.#dice.below(8), clusters: this.#dice.below(4) });
+    this.#writeFleet({ objects: this.#dice.below(8), clusters: this.#dice.below(4) });
   }
 
   /** In worlds of both profiles, `fleet.yaml` asks for the one or the other. */
-  #said(guards: { readonly objects: number; readonly clusters: number }): void {
+  #writeFleet(guards: { readonly objects: number; readonly clusters: number }): void {
     const isKubeFleet = this.#profiles !== null && this.#profiles.below(3) > 0;
     this.#add({ do: "guards", ...guards, ...(isKubeFleet ? { profile: "kubefleet" as const } : {}) });
   }
@@ -162,7 +162,7 @@ class Author {
   #reprofile(): void {
     const dice = this.#profiles;
     if (dice === null || dice.below(5) > 0) return;
-    this.#said({ objects: dice.below(8), clusters: dice.below(4) });
+    this.#writeFleet({ objects: dice.below(8), clusters: dice.below(4) });
     this.#add({ do: "push" });
   }
 
