@@ -130,6 +130,13 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: "check",
   },
   {
+    breaks: "lets a rule for placements without a namespace open gates of those in one",
+    file: "src/core/trust/rules.ts",
+    find: 'patterns.filter((it) => it.includes("/") === placement.includes("/")),',
+    replace: "patterns,",
+    caughtBy: ["test/core/trust/count.test.ts"],
+  },
+  {
     breaks: "takes what nobody signed for nobody's change",
     file: "src/core/plan/authors/authors.ts",
     find: "if (name === null) unknown += 1;",

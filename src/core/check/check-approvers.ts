@@ -32,7 +32,11 @@ export interface CheckedAnswer {
 
 /** The requirements of a stage: one of every rule that matches it (`trust/README.md#rules-and-demands`). */
 export const stageRequirements = ({ approvals }: Trust, placement: string, stage: string): readonly Requirement[] =>
-  approvals.filter((it) => isAmong(it.placements, placement) && isAmong(it.stages, stage));
+  approvals.filter((it) => it.placements.some((of) => isFor(of, placement)) && isAmong(it.stages, stage));
+
+/** A pattern without a namespace means no placement that is in one. */
+const isFor = (pattern: string, placement: string): boolean =>
+  pattern.split("/").length === placement.split("/").length && isAmong([pattern], placement);
 
 /**
  * The requirement of a protected target: four eyes, one more approval for unsigned changes, and a day to answer

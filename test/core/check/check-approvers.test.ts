@@ -3,6 +3,7 @@ import {
   coversObject,
   isMet,
   type Requirement,
+  stageRequirements,
   targetRequirement,
   targetsOn,
   usesCompromisedKey,
@@ -11,7 +12,7 @@ import {
 import type { SignatureFact } from "../../../src/core/model/commit.ts";
 import type { ClusterName } from "../../../src/core/model/value.ts";
 import { gateOf } from "../../gate.ts";
-import { at, certified, day, digest, hour, openpgp, rejected, ssh, trust } from "../trust/scene.ts";
+import { at, certified, day, digest, hour, openpgp, rejected, rule, ssh, trust } from "../trust/scene.ts";
 
 const whose = (fact: SignatureFact, revoked: readonly string[] = []): string | null => {
   const revocations = revoked.map((key) => ({ key, kind: "retired" }) as const);
@@ -113,3 +114,17 @@ test.each<readonly [group: string, kind: string, namespace: string | null, name:
 ])("%s/%s %s/%s lies in pay: %s", (group, kind, namespace, name, isIt) =>
   expect(coversObject({ ...target([]), namespaces: ["pay"] }, { group, kind, namespace, name })).toBe(isIt),
 );
+
+test.each<readonly [pattern: string, placement: string, boolean]>([
+  ["*", "web", true],
+  ["we*", "web", true],
+  ["team/*", "team/web", true],
+  ["team/web", "team/web", true],
+  ["*", "team/web", false],
+  ["te*", "team/web", false],
+  ["*/web", "team/web", false],
+  ["team/*", "team", false],
+])("a rule for %s is about the stages of %s: %s", (pattern, placement, isIt) => {
+  const approvals = [rule({ placements: [pattern] })];
+  expect(stageRequirements(trust({ approvals }), placement, "prod")).toEqual(isIt ? approvals : []);
+});
