@@ -58,6 +58,7 @@ const ownGroups: ReadonlySet<string> = new Set([
 ]);
 
 const ownKinds: ReadonlySet<string> = new Set([
+  "/Event",
   "/Pod",
   "/Node",
   ...["ServiceImport", "TrafficManagerProfile", "TrafficManagerBackend"].map(

@@ -93,6 +93,11 @@ describe("what an envelope wraps is checked when it is read", () => {
       ["5:64: error FLT1416: data.e.kind: objects of kind ResourceEnvelope are never placed; remove it"],
     ],
     [
+      "what is never placed, as an Event of the core group: A 58",
+      inWeb("e: {apiVersion: v1, kind: Event, metadata: {name: x, namespace: web}}"),
+      ["5:29: error FLT1416: data.e.kind: objects of kind Event are never placed; remove it"],
+    ],
+    [
       "D 5 a reserved namespace",
       inCluster("ns: {apiVersion: v1, kind: Namespace, metadata: {name: kube-public}}"),
       [
