@@ -2,6 +2,7 @@ import type { Binding } from "../model/binding.ts";
 import type { CommitFact } from "../model/commit.ts";
 import type { History } from "../model/history.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
+import { placementGroup } from "../model/names.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { DefectSubject, PlanDefect, RequestDefectCode } from "../model/plan-defect.ts";
 import type { Request, TrustRecord } from "../model/trust.ts";
@@ -105,8 +106,6 @@ function* gatesOf(run: RunRecord, ledger: Ledger, old: Ledger): Generator<Asked>
       };
 }
 
-const ownGroup = "placement.kubernetes-fleet.io";
-
 /**
  * Commits, since the version that a cluster carries, that changed an object of either version or removed the placement.
  */
@@ -118,10 +117,10 @@ function changersOf({ record, bindings, version, until }: Asked, trust: TrustRec
     const base = carried?.commit ?? trust.first;
     if (!history.beyond.has(base)) continue;
     const both = [...(carried?.resources ?? []), ...(version?.resources ?? [])].map(({ id, envelope }) =>
-      inventoryKey(envelope === undefined ? id : { ...envelope, group: ownGroup, kind: envelope.type }),
+      inventoryKey(envelope === undefined ? id : { ...envelope, group: placementGroup, kind: envelope.type }),
     );
     const kind = record.scope === "Cluster" ? "ClusterResourcePlacement" : "ResourcePlacement";
-    const own = { group: ownGroup, kind, namespace: record.namespace, name: record.name };
+    const own = { group: placementGroup, kind, namespace: record.namespace, name: record.name };
     const keys = new Set(version === null ? [inventoryKey(own)] : both);
     const settled = leadingTo(base, history);
     for (const id of leadingTo(until ?? history.head, history)) {

@@ -2,11 +2,10 @@ import type { Intent } from "../model/intent.ts";
 import { isObject, type Json, memberAt } from "../model/json.ts";
 import type { PlacementRecord, ResourceSnapshot, SnapshotResource } from "../model/ledger.ts";
 import type { ObjectKey } from "../model/manifest.ts";
+import { placementGroup } from "../model/names.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { LedgerDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import { defect, inventoryKey, placementActionsIn } from "./check-defect.ts";
-
-const envelopeGroup = "placement.kubernetes-fleet.io";
 
 /**
  * Lists versions that hold half an envelope or an object twice, and envelopes that reach a member as they are: half a
@@ -32,7 +31,7 @@ export function* checkEnvelopes(
   }
   for (const [cluster, { placement, apply }] of placementActionsIn(actions))
     for (const { id } of apply)
-      if (id.group === envelopeGroup)
+      if (id.group === placementGroup)
         yield defect(
           "EnvelopePlaced",
           { kind: "binding", placement, cluster },
@@ -58,7 +57,7 @@ function* tornEnvelopes({ resources }: ResourceSnapshot, { objects }: Pick<Inten
   for (const it of resources) {
     if (it.envelope === undefined) continue;
     const { type, namespace, name } = it.envelope;
-    const key = inventoryKey({ group: envelopeGroup, kind: type, namespace, name });
+    const key = inventoryKey({ group: placementGroup, kind: type, namespace, name });
     carried.set(key, [...(carried.get(key) ?? []), it]);
   }
   for (const [key, parts] of carried) {

@@ -1,6 +1,7 @@
 import { defaultFleet, type MemberCluster } from "../../model/fleet.ts";
 import {
   fleetDocumentKey,
+  overrideDocumentKey,
   type PastContent,
   type PastDocument,
   placementDocumentKey,
@@ -81,12 +82,12 @@ export function inputsOf(update: ClusterUpdate, changed: ChangedDocuments): Inpu
 
 /** A target names the overrides that it was decided by, and the labels; when that was, only their text can tell. */
 function carriedIn({ clusters, carried }: ClusterUpdate): Inputs["isCarried"] {
-  const overrides = new Map(carried?.overrides.map((it) => [overrideName(it), it]));
+  const overrides = new Map(carried?.overrides.map((it) => [sourceKeyOf(it), it]));
   const labels = carried === null ? "" : canonicalJson(json(only(carried.labels, carried.lookedAt)));
   return ({ said }) => {
     if (said.kind === "override") {
-      const { namespace, name, spec } = said.override;
-      return sameJson(json(spec), json(overrides.get(overrideName({ namespace, override: name }))?.spec));
+      const { override } = said;
+      return sameJson(json(override.spec), json(overrides.get(overrideDocumentKey(override))?.spec));
     }
     if (said.kind !== "cluster" || carried === null || !clusters.has(said.cluster.name)) return false;
     return carried.lookedAt.size > 0 && canonicalJson(json(only(said.cluster.labels, carried.lookedAt))) === labels;
@@ -112,18 +113,16 @@ const isPicked = ({ carried, wanted }: ClusterUpdate): boolean => carried === nu
 function pathsOf({ subject: { intent, record }, clusters, carried, wanted }: ClusterUpdate): ReadonlySet<string> {
   const placement = intent.placements.get(record.key);
   if (placement === undefined && wanted === null) return new Set();
-  const acting = new Set([carried, wanted].flatMap((it) => it?.overrides.map(overrideName) ?? []));
+  const acting = new Set([carried, wanted].flatMap((it) => it?.overrides.map(sourceKeyOf) ?? []));
   return new Set([
     ...[carried, wanted].flatMap((it) => it?.resources.map(({ path }) => path) ?? []),
     ...[placement, ...[...clusters].map((it) => intent.clusters.get(it))].flatMap((it) => it?.source.path ?? []),
-    ...intent.overrides
-      .filter((it) => acting.has(overrideName({ ...it, override: it.name })))
-      .map((it) => it.source.path),
+    ...intent.overrides.filter((it) => acting.has(overrideDocumentKey(it))).map((it) => it.source.path),
   ]);
 }
 
-const overrideName = ({ namespace, override }: Pick<OverrideSnapshot, "namespace" | "override">): string =>
-  `${namespace ?? ""}/${override}`;
+const sourceKeyOf = ({ namespace, override: name }: OverrideSnapshot): ObjectKey =>
+  overrideDocumentKey({ namespace, name });
 
 /** Objects that are selected, and the definitions of their kinds. */
 function manifestReader({ resources, selects }: DecisionScope): Reader {
@@ -244,11 +243,11 @@ function isDropping({ carried, wanted }: ClusterUpdate): boolean {
 function fleetReader(update: ClusterUpdate, paths: ReadonlySet<string>, passing: readonly string[]): Reader {
   const { subject, clusters, carried, wanted } = update;
   const { intent, record } = subject;
-  const standing = new Set(intent.overrides.map((it) => overrideName({ ...it, override: it.name })));
+  const standing = new Set(intent.overrides.map(overrideDocumentKey));
   // Where something stood that is gone, nobody knows any more.
   const isLost =
     !intent.placements.has(record.key) ||
-    [carried, wanted].some((it) => it?.overrides.some((o) => !standing.has(overrideName(o))));
+    [carried, wanted].some((it) => it?.overrides.some((o) => !standing.has(sourceKeyOf(o))));
   return ({ key, said }) => {
     if (key !== fleetDocumentKey) return null;
     const {
