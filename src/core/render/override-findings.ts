@@ -5,12 +5,19 @@ import { sameJson } from "../model/json.ts";
 import { placedText, type ScopeTable, type SourcedManifest } from "../model/manifest.ts";
 import type { Override, OverrideSnapshot } from "../model/override.ts";
 import { mayPick } from "../model/placement.ts";
-import { type ClusterName, type PlacementKey, selectorKeys } from "../model/value.ts";
-import { matchesRule, overrideKeysOf, overridesOf, selectorKeysOf } from "./applicable-overrides.ts";
+import type { ClusterName, PlacementKey } from "../model/value.ts";
+import {
+  dependsOnName,
+  labelsLookedAt,
+  matchesRule,
+  overrideKeysOf,
+  overridesOf,
+  selectorKeysOf,
+} from "./applicable-overrides.ts";
 import { overrideManifest } from "./override-manifest.ts";
 import { nextOverrideSnapshots } from "./override-snapshot.ts";
 import { selectResources } from "./select.ts";
-import { hasVariableKey, holdsVariable, namesCluster, stringsIn, variableLabels } from "./variables.ts";
+import { hasVariableKey, holdsVariable, stringsIn, variableLabels } from "./variables.ts";
 
 /** What showed when an override was tried on the clusters that it matches (`render/README.md#trying-overrides`). */
 export type OverrideFinding = { readonly override: Override } & (
@@ -121,14 +128,16 @@ interface Failure extends Pick<FailingOverride, "rule" | "operation" | "reason">
   readonly objects: Set<string>;
 }
 
-function trialOf({ spec: { rules } }: OverrideSnapshot): Trial {
+function trialOf(override: OverrideSnapshot): Trial {
+  const { rules } = override.spec;
   const values = rules.map(({ action }) =>
     action.kind === "JSONPatch" ? action.operations.map((operation) => operation.value) : [],
   );
   const texts = values.map((it) => it.flatMap((value) => [...stringsIn(value)].filter(holdsVariable)));
   // What a later operation finds may depend on a key.
   const isAlone = values.some((it) => it.some(hasVariableKey));
-  const looksAt = labelsTold(rules, texts.flat());
+  // The labels that tell clusters apart; null where that takes their names.
+  const looksAt = isAlone || dependsOnName(override) ? null : [...labelsLookedAt([override], "")];
   const known = new Map<string, Acting>();
   return {
     placements: new Set(),
@@ -138,9 +147,7 @@ function trialOf({ spec: { rules } }: OverrideSnapshot): Trial {
     actingOn: (cluster) => {
       const { name, labels } = cluster;
       const like =
-        isAlone || looksAt === null
-          ? name
-          : looksAt.map((it) => (Object.hasOwn(labels, it) ? labels[it] : "\0")).join("\n");
+        looksAt === null ? name : looksAt.map((it) => (Object.hasOwn(labels, it) ? labels[it] : "\0")).join("\n");
       const found = known.get(like) ?? actingOf(rules, texts, cluster, isAlone);
       known.set(like, found);
       return found;
@@ -148,17 +155,6 @@ function trialOf({ spec: { rules } }: OverrideSnapshot): Trial {
     tries: 0,
   };
 }
-
-/** The labels that tell clusters apart; null where that takes their names. */
-const labelsTold = (rules: OverrideSnapshot["spec"]["rules"], texts: readonly string[]): readonly string[] | null =>
-  texts.some(namesCluster)
-    ? null
-    : [
-        ...new Set([
-          ...rules.flatMap(({ clusters }) => (clusters ?? []).flatMap(selectorKeys)),
-          ...texts.flatMap((it) => variableLabels(it, "")),
-        ]),
-      ];
 
 function actingOf(
   rules: OverrideSnapshot["spec"]["rules"],

@@ -77,9 +77,11 @@ function overrideFrom({ metadata, spec }: WrittenOverride): Omit<Override, "sour
     name,
     spec: {
       placement: spec.placement === undefined ? null : placementKey(home, spec.placement.name),
-      selectors: spec.resourceSelectors.map(({ group, version, kind, name: own }) => ({
-        ...{ group, version, kind },
-        name: own,
+      selectors: spec.resourceSelectors.map((it) => ({
+        group: it.group,
+        version: it.version,
+        kind: it.kind,
+        name: it.name,
       })),
       rules: spec.policy.overrideRules.map(ruleOf),
     },
