@@ -33,11 +33,12 @@ export function* removesForAReason(
       (it) => it.isExecuted && it.placement === key && it.cluster === cluster && said.has(`evictions/${it.name}.yaml`),
     );
     const isSilent = after.clusters.get(cluster)?.contactFailure != null;
+    const isOfEarlierPolicy = old?.policySnapshot !== record.policySnapshots.at(-1)?.index;
     const isWanted =
       document?.kind === "placement" &&
       picks(document, cluster, said) &&
       !isEvicted &&
-      !(isSilent && isLeftInSilence(document, said));
+      !(isSilent && isOfEarlierPolicy && isLeftInSilence(document, said));
     if (removal !== null && old?.removal == null && isWanted && deleting === null)
       yield `${key} leaves ${cluster}, where it is wanted (${removal.cause.slice(0, 7)})`;
     if (removal !== null || document?.kind !== "placement") continue;
