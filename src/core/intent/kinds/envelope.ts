@@ -63,9 +63,13 @@ function envelopeFrom(written: WrittenEnvelope): ContentOf<"envelope"> {
   };
 }
 
-function wrappedObject(manifest: Json): readonly WrappedObject[] {
-  const id = idOf(manifest);
-  return id === null || !isObject(manifest) ? [] : [{ id, manifest, digest: digestOf(manifest) }];
+function wrappedObject(value: Json): readonly WrappedObject[] {
+  const read = identityIn(value);
+  if (read.kind === "problem") return [];
+  const { id, manifest } = read;
+  // Its key would be read as that of another object.
+  if (id.name.includes("/") || id.namespace?.includes("/")) return [];
+  return [{ id, manifest, digest: digestOf(manifest) }];
 }
 
 /** What is wrong with what an envelope wraps (`intent/README.md#envelopes`, `yaml/README.md#b-74`). */

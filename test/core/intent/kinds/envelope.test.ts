@@ -162,6 +162,17 @@ describe("an envelope that is wrong inside is in force as what it is, and no ear
     expect([...intent.unusable]).toEqual([]);
   });
 
+  it.each([
+    ["a slash in its name", quota("x/y"), "metadata.name: is not a valid name"],
+    ["a slash in its namespace", quota("x", "web/x"), "metadata.namespace: is not a valid namespace"],
+    ["a number for its namespace", quota("x", "5"), "metadata.namespace: must be a string"],
+    ["a slash in its kind", quota().replace("Quota", "/Quota"), "kind: is missing or malformed"],
+  ])("and what has %s stands for no other object", (_, object, why) =>
+    expect(wrapsIn(read({ "a.yaml": inWeb(`a: ${quota("a")}\nb: ${object}`) }))).toEqual([
+      `${name}: ResourceQuota web/a; data.b.${why}`,
+    ]),
+  );
+
   const isUnread = "this is what was accepted last, and its document, or one that may be it, cannot be used now";
 
   it.each([
