@@ -273,6 +273,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/apply/hand-over.test.ts"],
   },
   {
+    breaks: "gives something older than before when a new watch takes over",
+    file: "src/shell/kube/watch/kind-watch.ts",
+    find: "if (before.#following !== null) this.#expectVersion(before.#following.version);",
+    replace: "",
+    caughtBy: ["test/shell/kube/informer.test.ts"],
+  },
+  {
     breaks: "claims a part of what somebody deleted from the inventory",
     file: "src/shell/kube/apply/plan-tasks.ts",
     find: "(it.isListed === true && isUnlisted(it, inventory))",

@@ -55,6 +55,9 @@ async function watching(options: Partial<KubeFleetOptions> & { readonly heartbea
 const until = (what: string, isSo: () => Promise<boolean>) =>
   eventually(what, async () => ((await isSo()) ? true : null));
 
+const watches = (): number =>
+  Object.entries(cluster().counters.requests).reduce((sum, [key, count]) => sum + (/^watch/.test(key) ? count : 0), 0);
+
 const lists = (): number =>
   Object.entries(cluster().counters.requests).reduce((sum, [key, count]) => sum + (/^list/.test(key) ? count : 0), 0);
 
@@ -168,6 +171,51 @@ describe("while everything is listed again", () => {
     await fleet.close();
     cluster().remove({ ...settings, name: "again" });
     await stage.act({ placement: "again", sequence: 2, remove: [departure(ours, "again", again)], leaves: true });
+  });
+
+  it("nothing older is given than before, although the new watch has not been told yet", async () => {
+    const beats = heartbeats();
+    let [isListing, isHeld] = [false, false];
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const network: Network = {
+      ...beats.network,
+      async exchange(outgoing) {
+        const answer = await httpNetwork.exchange(outgoing);
+        if (!isListing || !outgoing.url.pathname.endsWith("/deployments")) return answer;
+        isHeld = true;
+        await released;
+        return answer;
+      },
+    };
+    const streams: Streams = {
+      open: (outgoing, longestMs, onLine) => httpStreams.open(outgoing, longestMs, isListing ? () => {} : onLine),
+    };
+    const { fleet, see } = await watching({ network, streams });
+    const { key } = rendered(configMap("shop/a", {}));
+    const look = async () => {
+      const seen = await see();
+      return seen.kind === "reached" ? seen.objects.get(key)?.fingerprint : undefined;
+    };
+    const before = await look();
+    for (let beat = 1; beat < 10; beat += 1) {
+      await see();
+      await beats.next();
+    }
+    isListing = true;
+    const opened = watches();
+    await beats.next();
+    await until("it is listed, and only waits for the rest", async () => isHeld && watches() >= opened + 3);
+    cluster().apply("somebody", configMap("shop/a", { a: "since then" }));
+    await until("the watch of before gives it", async () => (await look()) !== before);
+    const after = await look();
+    release();
+    await until("the new watch took over", async () => beats.isWaiting());
+    const seen = await look();
+    await fleet.close();
+    expect(seen).toBe(after);
   });
 });
 
