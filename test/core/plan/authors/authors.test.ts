@@ -249,6 +249,8 @@ function history(seed: number): {
     const chosen =
       only !== undefined ? [only] : at === base - 1 && seed % 4 > 0 ? [...new Set([...some, "a" as const])] : some;
     for (const slot of chosen) {
+      // Nobody can put into an envelope what is not there.
+      if (slot === "inside" && state.b === null) continue;
       const edit = { at, slot, from: state[slot], to: value(slot) };
       edits.push(edit);
       state = { ...state, [slot]: edit.to };
