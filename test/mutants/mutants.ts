@@ -51,8 +51,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "takes whoever changed an envelope for somebody who has no part in what it wraps",
     file: "src/core/plan/authors/inputs.ts",
-    find: "const known = new Set(resources.map(documentKeyOf));",
-    replace: "const known = new Set(resources.map((it) => objectKey(it.id)));",
+    find: "selects(said) ? said.digest : null;",
+    replace: "selects(said) ? (isEnvelope(said.id) ? null : said.digest) : null;",
     caughtBy: ["test/core/plan/authors/authors.test.ts"],
   },
   {
