@@ -83,7 +83,7 @@ export class KindWatch {
     await this.#readUnmarked(asking, (keys) => keys.length > 0);
   }
 
-  /** The next look gives nothing older than the watch before this one has given. */
+  /** The next look gives nothing older than the watch before this one has given, as long as that one was followed. */
   succeed(before: KindWatch): void {
     const isSame = isSameFound(before.#unmarked.found, this.#unmarked.found);
     if (!isSame) this.#isUnmarkedOld = true;
