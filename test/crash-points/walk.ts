@@ -1,7 +1,8 @@
 import { earliest, later, seconds } from "../../src/core/model/value.ts";
 import { hasMoved, type Passed } from "../../src/shell/reconcile/pass.ts";
 import { isInFlight } from "../../src/shell/reconcile/settle.ts";
-import { type Outcome, Simulation } from "../simulation/simulation.ts";
+import type { Outcome } from "../simulation/processes.ts";
+import { Simulation } from "../simulation/simulation.ts";
 import { defaultPass, type PassOptions, stepsOf } from "../simulation/step.ts";
 import { effects } from "../simulation/world/call.ts";
 import type { Story } from "./stories.ts";

@@ -51,7 +51,7 @@ async function clear(simulation: Simulation): Promise<void> {
   await simulation.step({ do: "plant", placement: "" });
   if (simulation.skew !== 0) await simulation.step({ do: "jump", ms: -simulation.skew });
   for (const name of simulation.names) await simulation.step({ do: "member", name, is: "well" });
-  for (const by of simulation.held) await simulation.step({ do: "resume", by });
+  for (const by of simulation.processes.held) await simulation.step({ do: "resume", by });
   for (const name of simulation.names) {
     await simulation.step({ do: "pace", name, ms: 0 });
     // Other lies change nothing any more.

@@ -22,7 +22,7 @@ export async function compareForecast(simulation: Simulation, memory: Memory = n
   const settings = { members: "ask", patience: "retryAt", acceptRewrite: null, trustAnchor } as const;
   try {
     const { world } = await observe(observer.ports, settings, memory);
-    return planByRelease(world, simulation.release, plan);
+    return planByRelease(world, simulation.processes.release, plan);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return null;

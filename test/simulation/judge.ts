@@ -3,23 +3,14 @@ import type { Ledger } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
 import type { WireResponse } from "../../src/shell/kube/client/transport.ts";
 import type { PassResult } from "../../src/shell/reconcile/pass.ts";
+import { Losses } from "./losses.ts";
+import type { Landing, MemberWrite, PassFacts } from "./member-write.ts";
 import { wordIn } from "./people/document.ts";
 import { restart } from "./restart.ts";
-import { approvedRules } from "./rules/approved.ts";
-import { confirmationCommitRules, confirmationWriteRules } from "./rules/confirmations.ts";
+import { memberWriteRules, stateCommitRules } from "./rules/all.ts";
 import { CountedAnswers } from "./rules/counted-answers.ts";
-import { deletionRules } from "./rules/deletions.ts";
-import { evictionRules } from "./rules/evictions.ts";
-import { factRules } from "./rules/facts.ts";
-import { fateCommitRules, fateWriteRules } from "./rules/fates.ts";
-import { historyRules } from "./rules/history.ts";
 import { InForce } from "./rules/in-force.ts";
-import { forgetWithTheirClusters, isExplained, memberRules } from "./rules/members.ts";
-import { rollingRules } from "./rules/rolling.ts";
-import { runRules } from "./rules/runs.ts";
-import { trustCommitRules, trustWriteRules } from "./rules/trust.ts";
-import { wantedRules } from "./rules/wanted.ts";
-import { writeRules } from "./rules/writes.ts";
+import { forgetWithTheirClusters, memberRules } from "./rules/members.ts";
 import type { Simulation } from "./simulation.ts";
 import type { SourceAttack } from "./step.ts";
 import { strikes, strikesOnProfiles } from "./strikes.ts";
@@ -28,80 +19,19 @@ import type { Attempt } from "./world/attempt.ts";
 import { effects, type Request } from "./world/call.ts";
 import {
   availableAt,
-  type Claim,
   claimsAt,
   contentOf,
-  type Entry,
   entriesAt,
   identityAt,
   isHealthy,
   keyOf,
   markOf,
   objectsAt,
-  type Seen,
   uidOf,
 } from "./world/observed-objects.ts";
 import type { Reconciler } from "./world/reconciler.ts";
 import type { Site } from "./world/site.ts";
 import { attackSource } from "./world/third-party.ts";
-
-/** What one pass was told by the world, as far as judges care. */
-export interface PassFacts {
-  readonly process: Reconciler;
-  readonly attempt: Attempt;
-  /** Virtual time, in milliseconds. */
-  readonly beganAt: number;
-  /** By how much its own clock was ahead of the members' then. */
-  readonly skew: number;
-  /** When it was last let go on; 0 when it never stood still. */
-  resumed: number;
-  /** When it last wrote something down in an inventory, by member. */
-  readonly claimed: Map<string, number>;
-  /** When it last looked at something and was told: `site what` → event. */
-  readonly looks: Map<string, number>;
-  /** Members that told who they are. */
-  readonly answered: Set<string>;
-  /** What was up on members at every look at their lists: member → `placement key` → what it said. */
-  readonly up: Map<string, ReadonlyMap<string, string>>;
-  /** Everything it was told came without trouble. */
-  isSmooth: boolean;
-}
-
-/** The pass that first said that all clusters of a stage have ended. */
-export interface Landing {
-  /** By the members' clocks; -Infinity if nobody could see. */
-  readonly at: number;
-  /** By how much our clock was ahead of the members'. */
-  readonly skew: number;
-}
-
-/** One request that reached a cluster, with what stood there before and after. */
-export interface MemberWrite {
-  readonly simulation: Simulation;
-  readonly facts: PassFacts;
-  readonly site: Site;
-  readonly request: Request;
-  readonly incoming: WireResponse;
-  readonly event: number;
-  readonly before: JsonObject | null;
-  readonly after: JsonObject | null;
-  /** The inventory before. */
-  readonly entries: readonly Entry[];
-  readonly claims: readonly Claim[];
-  /** What was in the namespace that goes; empty for everything else. */
-  readonly inside: readonly Seen[];
-  /** What the process decided upon. */
-  readonly ledger: Ledger | null;
-  readonly stateCommit: Commit | null;
-  /**
-   * Its sender was held up since its claim stood, or it was delivered late: no server can tell that it is old. What is
-   * claimed afterwards has to pass the fence.
-   */
-  readonly isStale: boolean;
-}
-
-/** A promise about one request. */
-export type MemberWriteRule = (write: MemberWrite, judge: Judge) => Iterable<string>;
 
 /** Watches everything that reaches the world, keeps what the promises speak about, and says which of them is broken. */
 export class Judge {
@@ -135,12 +65,11 @@ export class Judge {
   readonly heard = new Map<Reconciler, Set<string>>();
   /** Images with which a process ever heard Deployments to be available, by `cluster key sequence`: that may wait too. */
   readonly #heardUp = new Map<Reconciler, Map<string, Set<string>>>();
+  readonly losses = new Losses(this);
   readonly #facts = new Map<Attempt, PassFacts>();
   readonly #pages: { readonly facts: PassFacts; readonly commit: Commit }[] = [];
   /** The version of a site that was looked at last. */
   readonly #seen = new Map<Site, number>();
-  /** What was known of sites when they were saved. */
-  readonly #saved = new Map<Site, Saved>();
   #quiet: { readonly steps: number; readonly time: number; readonly by: string } | null = null;
 
   constructor(simulation: Simulation) {
@@ -202,16 +131,7 @@ export class Judge {
         stateCommit,
         isStale: request.late !== null || (facts.claimed.get(request.member) ?? 0) < facts.resumed,
       };
-      for (const [rule, judge] of [
-        ...deletionRules,
-        ...confirmationWriteRules,
-        ...writeRules,
-        ...approvedRules,
-        ...trustWriteRules,
-        ...fateWriteRules,
-        ...wantedRules,
-      ])
-        this.#hear(rule, judge(write, this));
+      for (const [rule, judge] of memberWriteRules) this.#hear(rule, judge(write, this));
       this.#remember(write);
       this.#lookAt(site);
     };
@@ -237,17 +157,7 @@ export class Judge {
       for (const it of strikesOnProfiles(was === null ? null : this.inForce.at(was), this.inForce.at(is)))
         this.simulation.hit(it);
       for (const it of strikesOnRuns(hub, commit, after)) this.simulation.hit(it);
-      for (const [rule, judge] of [
-        ...historyRules,
-        ...confirmationCommitRules,
-        ...rollingRules,
-        ...runRules,
-        ...evictionRules,
-        ...trustCommitRules,
-        ...fateCommitRules,
-        ...factRules,
-      ])
-        this.#hear(rule, judge({ facts, commit, before, after }, this));
+      for (const [rule, judge] of stateCommitRules) this.#hear(rule, judge({ facts, commit, before, after }, this));
     }
   }
 
@@ -263,56 +173,6 @@ export class Judge {
       simulation.complain("I-14", `a pass after one that had nothing to do has ${attempt.effects} effects`);
     const isQuiet = isStill && attempt.effects === 0 && result.kind === "passed" && !result.deferred;
     this.#quiet = isQuiet ? { steps: simulation.steps, time: simulation.time.now, by } : null;
-  }
-
-  /** A cluster is saved as it is. */
-  saved(site: Site): void {
-    const { acknowledged, healthy } = this;
-    this.#saved.set(site, {
-      acknowledged: ownOf(acknowledged, site),
-      healthy: ownOf(healthy, site),
-      unlisted: new Set([...site.lost, ...site.forgotten]),
-    });
-  }
-
-  /**
-   * A cluster came back with old state: what was written since never was, and what was known then is so again. What was
-   * learned since may still be news that somebody is about to write down.
-   */
-  restored(site: Site): void {
-    const saved = this.#saved.get(site);
-    for (const of of ["acknowledged", "healthy"] as const)
-      for (const [at, words] of saved?.[of] ?? []) for (const it of words) noted(this[of], at).add(it);
-    // So is how often anything was put right.
-    for (const at of this.repairs.keys()) if (at.startsWith(`${identityAt(site)} `)) this.repairs.delete(at);
-    const seen = objectsAt(site);
-    const uids = new Set(seen.map(({ uid }) => uid));
-    for (const key of this.sequences.keys()) if (uids.has(key.split(" ")[0] ?? "")) this.sequences.delete(key);
-    for (const it of seen) if (saved?.unlisted.has(it.uid) === true) this.#loses(it, site);
-  }
-
-  /** Somebody is about to delete the inventory, and with it how often anything was put right. */
-  losesInventory(site: Site): void {
-    const entries = entriesAt(site);
-    const listed = new Set(entries.map((it) => `${it.placement} ${it.key}`));
-    for (const seen of objectsAt(site)) if (listed.has(`${seen.mark?.placement} ${seen.key}`)) this.#loses(seen, site);
-    for (const { key } of entries) this.repairs.delete(`${identityAt(site)} ${key}`);
-    for (const it of listed) site.lostClaims.add(it);
-    site.own.clear();
-  }
-
-  /** Somebody deleted the claim before what it was for was written: that is as lost as what had our mark already. */
-  #losesClaimed(uid: string, site: Site): void {
-    const written = objectsAt(site).find((it) => it.uid === uid);
-    // What was handed over since stands in another part of the inventory.
-    if (entriesAt(site).some((it) => it.uid === uid)) return;
-    if (written !== undefined && site.lostClaims.has(`${written.mark?.placement} ${written.key}`))
-      this.#loses(written, site);
-  }
-
-  /** No inventory lists an object any more: where a decision explains it, it has to be found again. */
-  #loses(seen: Seen, site: Site): void {
-    (isExplained(seen, site, this.simulation) ? site.lost : site.forgotten).add(seen.uid);
   }
 
   intrude(how: SourceAttack): Promise<void> {
@@ -376,7 +236,7 @@ export class Judge {
     if (kind === "delete") this.acknowledged.delete(at);
     if (kind !== "apply" || body === null || after === null) return;
     if (before === null && !isStale && isClaimed(write)) site.own.add(uidOf(after));
-    if (!isClaimed(write)) this.#losesClaimed(uidOf(after), site);
+    if (!isClaimed(write)) this.losses.losesClaimed(uidOf(after), site);
     if (isStale) site.overdue.set(uidOf(after), facts.attempt);
     else {
       this.acknowledged.delete(at);
@@ -405,23 +265,8 @@ const isClaimed = ({ entries, request: { place }, after }: MemberWrite): boolean
   after !== null &&
   entries.some((it) => it.key === keyOf(place) && it.placement === markOf(after)?.placement);
 
-/** What was known of a site when it was saved. */
-interface Saved {
-  readonly acknowledged: Known;
-  readonly healthy: Known;
-  /** Uids of what stood in no inventory, since somebody had deleted that. */
-  readonly unlisted: ReadonlySet<string>;
-}
-
-/** Words by place: `cluster key` → words. */
-type Known = ReadonlyMap<string, ReadonlySet<string>>;
-
-/** What is known about the cluster that stands at a site now. */
-const ownOf = (known: Known, site: Site): Known =>
-  new Map([...known].flatMap(([at, it]) => (at.startsWith(`${identityAt(site)} `) ? [[at, new Set(it)]] : [])));
-
 /** What is known about a place, to be added to. */
-function noted(known: Map<string, Set<string>>, at: string): Set<string> {
+export function noted(known: Map<string, Set<string>>, at: string): Set<string> {
   const own = known.get(at) ?? new Set();
   known.set(at, own);
   return own;

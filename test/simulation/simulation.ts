@@ -1,24 +1,16 @@
-import { getActiveResourcesInfo } from "node:process";
 import type { Ledger } from "../../src/core/model/ledger.ts";
-import type { World } from "../../src/core/model/plan.ts";
 import type { ClusterName, Commit, Instant } from "../../src/core/model/value.ts";
 import type { WireRequest } from "../../src/shell/kube/client/transport.ts";
-import { Fault } from "../../src/shell/reconcile/fault.ts";
-import { type PassResult, pass } from "../../src/shell/reconcile/pass.ts";
-import type { Settings } from "../../src/shell/reconcile/ports.ts";
 import { Judge } from "./judge.ts";
 import { Approvers, type WithdrawalWay } from "./people/approvers.ts";
-import { unusableIn } from "./people/document.ts";
-import { documentOf, ledgerAt, People } from "./people/people.ts";
-import { planWithDefect } from "./planted-defect.ts";
-import { ourRelease, outlived, planByRelease, type Release } from "./release.ts";
-import { lineOf, type PassOptions, type Step } from "./step.ts";
-import { strikesOn } from "./strikes.ts";
-import { type Line, tell, tellCall } from "./transcript.ts";
-import { Attempt } from "./world/attempt.ts";
+import { documentOf, happenInSource, ledgerAt, People } from "./people/people.ts";
+import { type Outcome, Processes } from "./processes.ts";
+import { lineOf, type Step } from "./step.ts";
+import { type Line, tellCall } from "./transcript.ts";
+import type { Attempt } from "./world/attempt.ts";
 import { type Call, effects, type Request } from "./world/call.ts";
 import { Hub } from "./world/hub.ts";
-import { type Delivered, Reconciler, type SimulatedWorld } from "./world/reconciler.ts";
+import type { Delivered, SimulatedWorld } from "./world/reconciler.ts";
 import { Site } from "./world/site.ts";
 import { changeByOthers, fightBack } from "./world/third-party.ts";
 import { VirtualTime } from "./world/virtual-time.ts";
@@ -29,12 +21,6 @@ const recantations: Readonly<Record<WithdrawalWay, string>> = {
   remove: "approval removed",
   copy: "approval put back by a stranger",
 };
-
-/** How a pass came out. */
-export type Outcome =
-  | { readonly kind: "result"; readonly result: PassResult }
-  | { readonly kind: "fault"; readonly fault: Fault }
-  | { readonly kind: "died" | "held" };
 
 /** A promise that was broken. */
 export interface Violation {
@@ -56,6 +42,7 @@ export class Simulation implements SimulatedWorld {
   readonly people = new People(this.hub);
   readonly approvers = new Approvers(this.people);
   readonly sites = new Map<string, Site>();
+  readonly processes = new Processes(this);
   readonly judge: Judge = new Judge(this);
   readonly violations: Violation[] = [];
   readonly lines: Line[] = [];
@@ -71,19 +58,7 @@ export class Simulation implements SimulatedWorld {
   /** Ledgers by state commit. */
   readonly #ledgers = new Map<Commit, Ledger>();
   readonly #addresses = new Map<string, string>();
-  readonly #reconcilers = new Map<string, Reconciler>();
-  readonly #running = new Map<string, Promise<Outcome>>();
-  #release = ourRelease;
-  /** The rewrite of the source branch that the operator accepted last. */
-  #rewrite: Settings["acceptRewrite"] = null;
   #skew = 0;
-  /** The placement whose plans have a defect; empty for none. */
-  #planted = "";
-  /** Placements whose plans ever had one. */
-  readonly #everPlanted = new Set<string>();
-  /** The same, when a pass last began. */
-  #skewBefore = 0;
-  #writers = 0;
   #isHubThere = true;
 
   now(): Instant {
@@ -93,11 +68,6 @@ export class Simulation implements SimulatedWorld {
   /** By how much the reconcilers' clocks are ahead of the members'. */
   get skew(): number {
     return this.#skew;
-  }
-
-  /** The latest one: what processes run that begin now. */
-  get release(): Release {
-    return this.#release;
   }
 
   isHubThere(): boolean {
@@ -127,17 +97,6 @@ export class Simulation implements SimulatedWorld {
     return known;
   }
 
-  reconciler(name: string): Reconciler {
-    const known = this.#reconcilers.get(name);
-    if (known !== undefined && known.attempt?.progress !== "dead") return known;
-    return this.#begin(name);
-  }
-
-  /** Reconcilers with a pass that stands still. */
-  get held(): readonly string[] {
-    return [...this.#running.keys()];
-  }
-
   /** Does one step and lets the judges look at what came of it. */
   async step(step: Step): Promise<Outcome | null> {
     this.steps++;
@@ -158,14 +117,14 @@ export class Simulation implements SimulatedWorld {
     switch (step.do) {
       case "pass":
       case "start":
-        return this.#pass(step.by, step, step.do === "start" ? step.hold : "");
+        return this.processes.pass(step.by, step, step.do === "start" ? step.hold : "");
       case "resume":
-        return this.#resume(step.by);
+        return this.processes.resume(step.by);
       case "restart":
-        await this.#restart(step.by);
+        await this.processes.restart(step.by);
         return null;
       case "release":
-        await this.#deploy();
+        await this.processes.deploy();
         return null;
       case "intrude":
         await this.judge.intrude(step.how);
@@ -189,13 +148,12 @@ export class Simulation implements SimulatedWorld {
         this.#isHubThere = step.is === "well";
         break;
       case "plant":
-        this.#planted = step.placement;
-        this.#everPlanted.add(step.placement);
+        this.processes.plant(step.placement);
         break;
       case "accept": {
         const from = this.ledger()?.sourceCommit ?? null;
         const to = this.hub.source;
-        this.#rewrite = from === null || to === null ? null : { from, to };
+        this.processes.acceptedRewrite = from === null || to === null ? null : { from, to };
         this.rewrites.add(`${from}..${to}`);
         break;
       }
@@ -220,31 +178,8 @@ export class Simulation implements SimulatedWorld {
         if (this.approvers.recant(step.who, step.how) > 0) this.hit(recantations[step.how]);
         break;
       default:
-        this.#happenInSource(step);
+        happenInSource(step, this.people);
         this.#happenOnMember(step);
-    }
-  }
-
-  #happenInSource(step: Step): void {
-    const { people } = this;
-    switch (step.do) {
-      case "erase":
-        people.erase(step.path);
-        break;
-      case "revert":
-        people.revert(step.back);
-        break;
-      case "push":
-        people.push(step.by ?? null);
-        break;
-      case "rewrite":
-        people.rewrite(step.back);
-        break;
-      case "empty":
-        people.pushNothing();
-        break;
-      case "vanish":
-        this.hub.source = null;
     }
   }
 
@@ -252,7 +187,7 @@ export class Simulation implements SimulatedWorld {
     if (!("name" in step)) return;
     const site = this.site(step.name);
     // A frozen process holds a connection to the cluster that was: what it still sends never reaches another one.
-    const isBusy = this.#running.size > 0;
+    const isBusy = this.processes.held.length > 0;
     switch (step.do) {
       case "member":
         site.turn(step.is);
@@ -275,7 +210,7 @@ export class Simulation implements SimulatedWorld {
         break;
       case "save":
         site.save();
-        this.judge.saved(site);
+        this.judge.losses.saved(site);
         break;
       case "reset":
         if (!isBusy) site.reset();
@@ -285,129 +220,15 @@ export class Simulation implements SimulatedWorld {
         break;
       case "restore":
         if (isBusy || !site.restore()) break;
-        this.judge.restored(site);
+        this.judge.losses.restored(site);
         this.hit("old state restored");
     }
   }
 
   #meddle(site: Site, step: Extract<Step, { do: "meddle" }>): void {
     const isInventory = step.object.startsWith("ConfigMap flotilla-system/");
-    if (isInventory) this.judge.losesInventory(site);
+    if (isInventory) this.judge.losses.losesInventory(site);
     if (changeByOthers(site, step, this.events)) this.hit(isInventory ? "inventory deleted" : `others ${step.how}`);
-  }
-
-  #begin(name: string, release = this.#release): Reconciler {
-    this.#writers++;
-    const fresh = new Reconciler(`${name}${this.#writers}`, this, release);
-    this.#reconcilers.set(name, fresh);
-    return fresh;
-  }
-
-  /** A process that stands still or is dead cannot be asked to end. */
-  async #restart(by: string, release = this.#release): Promise<void> {
-    const before = this.#reconcilers.get(by);
-    if (this.#running.has(by) || before?.attempt?.progress === "dead") return;
-    if (before !== undefined) await this.judge.restarts(before);
-    this.#begin(by, release);
-  }
-
-  /** Who stands still goes on as what they are. */
-  async #deploy(): Promise<void> {
-    const next: Release = { decisionVersion: this.#release.decisionVersion + 1 };
-    for (const by of this.#reconcilers.keys()) await this.#restart(by, next);
-    this.#release = next;
-  }
-
-  async #pass(by: string, words: PassOptions, hold: string): Promise<Outcome | null> {
-    // A process does one pass at a time.
-    if (this.#running.has(by)) return null;
-    const process = this.reconciler(by);
-    const { writer } = process.memory;
-    const attempt = new Attempt({ writer, words, hold, time: this.time, hit: (it) => this.hit(it) });
-    process.attempt = attempt;
-    this.judge.begins(attempt, process);
-    if (this.#skew !== this.#skewBefore) this.hit(this.#skew < this.#skewBefore ? "clock back" : "clock ahead");
-    this.#skewBefore = this.#skew;
-    const settings = {
-      members: "ask",
-      patience: words.patience,
-      acceptRewrite: this.#rewrite,
-      trustAnchor: this.approvers.anchor,
-    } as const;
-    const planner = (world: World) => planByRelease(world, process.release, (it) => planWithDefect(it, this.#planted));
-    const running = pass(process.ports, settings, process.memory, words.flush, planner).then(
-      (result): Outcome => ({ kind: "result", result }),
-      (error: unknown): Outcome => {
-        if (!(error instanceof Fault)) throw error;
-        return { kind: "fault", fault: error };
-      },
-    );
-    return this.#follow(by, running);
-  }
-
-  async #resume(by: string): Promise<Outcome | null> {
-    const running = this.#running.get(by);
-    if (running === undefined) return null;
-    this.#running.delete(by);
-    const attempt = this.reconciler(by).attempt as Attempt;
-    this.judge.resumes(attempt);
-    attempt.resume();
-    return this.#follow(by, running);
-  }
-
-  /** Lets a pass go on until it ends, dies or stands still. Time moves only when nothing else does. */
-  async #follow(by: string, running: Promise<Outcome>): Promise<Outcome> {
-    const process = this.reconciler(by);
-    const attempt = process.attempt as Attempt;
-    let ended: Outcome | null = null;
-    let thrown: { readonly error: unknown } | null = null;
-    running.then(
-      (it) => {
-        ended = it;
-      },
-      (error: unknown) => {
-        thrown = { error };
-      },
-    );
-    const stops = (): Outcome | null => {
-      if (thrown !== null) throw thrown.error;
-      if (ended !== null) return ended;
-      if (attempt.progress === "dead") return { kind: "died" };
-      return attempt.progress === "held" ? { kind: "held" } : null;
-    };
-    for (;;) {
-      await new Promise((resolve) => setImmediate(resolve));
-      const outcome = stops();
-      if (outcome === null) {
-        // Long work gives others their turn, and takes no time.
-        if (getActiveResourcesInfo().includes("Immediate")) continue;
-        if (!this.time.next()) throw new Error("a pass waits for what never comes");
-        continue;
-      }
-      this.judge.checkStateCommits();
-      if (outcome.kind === "held") this.#running.set(by, running);
-      if (outcome.kind === "result" || outcome.kind === "fault") attempt.end(this.time.now);
-      this.#heard(process, outcome);
-      return outcome;
-    }
-  }
-
-  #heard({ attempt, release }: Reconciler, outcome: Outcome): void {
-    tell(this.lines, outcome);
-    for (const it of strikesOn(outcome)) this.hit(it);
-    if (outcome.kind !== "result") return;
-    const { result } = outcome;
-    if (result.kind === "unsound")
-      this.complain("check", result.faults.map((it) => `${it.code}: ${it.message}`).join("; "));
-    if (result.kind === "passed")
-      for (const [key, { violations }] of result.plan.ledger.quarantines)
-        if (this.#everPlanted.has(key)) this.hit("quarantine");
-        else this.complain("check", `${key}: ${violations.map((it) => `${it.code}: ${it.message}`).join("; ")}`);
-    if (result.kind === "passed" && result.plan.refusal === null)
-      for (const it of outlived(result.plan.ledger, release)) this.complain("D-10", it);
-    if (result.kind === "passed")
-      for (const it of unusableIn(result.intent, this.people.at(result.intent.commit))) this.complain("world", it);
-    this.judge.ended(attempt as Attempt, result);
   }
 
   deliver(request: Request, outgoing: WireRequest, attempt: Attempt): Delivered {
@@ -436,8 +257,7 @@ export class Simulation implements SimulatedWorld {
   envelope(request: Request, outgoing: WireRequest, attempt: Attempt): () => Delivered {
     const site = this.siteAt(request.member);
     const { lives } = site;
-    const sender = [...this.#reconcilers.values()].find((it) => it.attempt === attempt);
-    const decision = sender?.memory.state?.commit ?? null;
+    const decision = this.processes.senderOf(attempt)?.memory.state?.commit ?? null;
     return () => {
       if (site.lives !== lives || this.siteAt(request.member) !== site || site.weather !== "well")
         return { kind: "silent" };

@@ -1,7 +1,8 @@
 import type { Binding } from "../../src/core/model/binding.ts";
 import type { Ledger, PlacementRecord } from "../../src/core/model/ledger.ts";
 import type { Commit } from "../../src/core/model/value.ts";
-import type { Judge, PassFacts } from "./judge.ts";
+import type { Judge } from "./judge.ts";
+import type { PassFacts } from "./member-write.ts";
 
 /** One commit of the state branch, beside the one before it. */
 export interface StateCommit {

@@ -2,7 +2,7 @@ import type { Ledger, ResourceSnapshot } from "../../src/core/model/ledger.ts";
 import { objectKey } from "../../src/core/model/manifest.ts";
 import type { Document } from "./people/document.ts";
 import type { Draft } from "./people/people.ts";
-import type { Outcome } from "./simulation.ts";
+import type { Outcome } from "./processes.ts";
 import { strikesOnWaits } from "./strikes-runs.ts";
 import { strikesOnTrust } from "./strikes-trust.ts";
 

@@ -1,5 +1,5 @@
 import { reasonText } from "../../src/core/report/reason-text.ts";
-import type { Outcome } from "./simulation.ts";
+import type { Outcome } from "./processes.ts";
 import { type Call, effects } from "./world/call.ts";
 
 /** One line of what happened. */

@@ -79,6 +79,11 @@ export class People {
     return this.#push(new Map(), this.#hub.source);
   }
 
+  /** Deletes the source branch. */
+  removeBranch(): void {
+    this.#hub.source = null;
+  }
+
   #push(draft: Draft, parent: Commit | null, signer: string | null = null): Commit {
     const files = new Map([...draft].map(([path, it]) => [path, textOf(it)]));
     const commit = this.#hub.pushSource(files, parent, signer);
@@ -172,6 +177,29 @@ export function documentOf(step: Step): Document | null {
       return { kind: "broken", path: step.path, how: step.how };
     default:
       return null;
+  }
+}
+
+/** What people do with the source branch other than writing a document. */
+export function happenInSource(step: Step, people: People): void {
+  switch (step.do) {
+    case "erase":
+      people.erase(step.path);
+      break;
+    case "revert":
+      people.revert(step.back);
+      break;
+    case "push":
+      people.push(step.by ?? null);
+      break;
+    case "rewrite":
+      people.rewrite(step.back);
+      break;
+    case "empty":
+      people.pushNothing();
+      break;
+    case "vanish":
+      people.removeBranch();
   }
 }
 

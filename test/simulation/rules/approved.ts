@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, type Json } from "../../../src/core/model/json.ts";
 import type { ClusterName, Commit, PlacementKey } from "../../../src/core/model/value.ts";
-import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
+import type { Judge } from "../judge.ts";
+import type { MemberWrite, MemberWriteRule } from "../member-write.ts";
 import { isExternal } from "../people/document.ts";
 import { contentOf, keyOf, markOf } from "../world/observed-objects.ts";
 import { renderedAt } from "../world/rendered.ts";

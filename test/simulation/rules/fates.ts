@@ -1,6 +1,7 @@
 import type { Binding, PendingRemoval } from "../../../src/core/model/binding.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
-import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
+import type { Judge } from "../judge.ts";
+import type { MemberWrite, MemberWriteRule } from "../member-write.ts";
 import type { TrustContent } from "../people/trust-content.ts";
 import { bindingsOf, type StateCommit, type StateCommitRule } from "../state-commit.ts";
 import { keyOf, objectsAt } from "../world/observed-objects.ts";

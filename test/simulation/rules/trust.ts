@@ -1,7 +1,8 @@
 import type { Binding } from "../../../src/core/model/binding.ts";
 import type { Ledger, PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Commit } from "../../../src/core/model/value.ts";
-import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
+import type { Judge } from "../judge.ts";
+import type { MemberWrite, MemberWriteRule } from "../member-write.ts";
 import type { TrustContent, TrustVersion } from "../people/trust-content.ts";
 import { bindingsOf, type StateCommit, type StateCommitRule } from "../state-commit.ts";
 import type { Hub } from "../world/hub.ts";

@@ -1,6 +1,7 @@
 import type { Ledger } from "../../../src/core/model/ledger.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
-import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
+import type { Judge } from "../judge.ts";
+import type { MemberWrite, MemberWriteRule } from "../member-write.ts";
 import { type Document, identityOf } from "../people/document.ts";
 import type { Draft } from "../people/people.ts";
 import { entryOf, took, whatOf } from "./deletions.ts";

@@ -1,6 +1,7 @@
 import { type JsonObject, memberAt } from "../../../src/core/model/json.ts";
 import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
-import type { Judge, MemberWrite, MemberWriteRule } from "../judge.ts";
+import type { Judge } from "../judge.ts";
+import type { MemberWrite, MemberWriteRule } from "../member-write.ts";
 import { wordIn } from "../people/document.ts";
 import type { ObjectPlace } from "../world/call.ts";
 import { claimsAt, contentOf, identityAt, keyOf, markOf, uidOf } from "../world/observed-objects.ts";
