@@ -120,9 +120,12 @@ const kubeconfig = error(
 /** The problem with a document encrypted with SOPS, also where its `sops` metadata is missing; null for others. */
 export function sopsProblem(value: Json): FieldProblem | null {
   if (isObject(member(value, "sops"))) return encrypted;
-  const texts = ["data", "stringData"].flatMap((field) => Object.values(member(value, field) ?? {}));
-  return member(value, "kind") === "Secret" && texts.some(isEncrypted) ? encrypted : null;
+  if (member(value, "kind") !== "Secret") return null;
+  return ["data", "stringData"].some((field) => holdsEncrypted(member(value, field))) ? encrypted : null;
 }
+
+const holdsEncrypted = (texts: Json): boolean =>
+  isObject(texts) && Object.keys(texts).some((key) => isEncrypted(texts[key] ?? null));
 
 const isEncrypted = (value: Json): boolean => typeof value === "string" && value.startsWith("ENC[AES256_GCM,");
 

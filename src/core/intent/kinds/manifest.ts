@@ -79,14 +79,21 @@ function envelopeProblems({ group, kind }: VersionedId, value: Manifest): FieldP
 
 /** A Secret whose data is not base64 is refused by every member; values are never shown (`yaml/README.md#b-95`). */
 function secretProblems(value: Manifest): FieldProblems {
+  const data = member(value, "data");
   return [
-    ...stringMapProblems(member(value, "data"), ["data"]),
+    ...stringMapProblems(data, ["data"]),
     ...stringMapProblems(member(value, "stringData"), ["stringData"]),
-    ...Object.entries(member(value, "data") ?? {})
-      .filter(([, it]) => typeof it === "string" && !isBase64(it))
-      .map(([key]) => error("FLT1406", ["data", key], "is not base64", "encode it, or use stringData")),
+    ...(isObject(data) ? base64Problems(data) : []),
   ];
 }
+
+const base64Problems = (data: JsonObject): FieldProblems =>
+  Object.keys(data)
+    .filter((key) => {
+      const text = data[key];
+      return typeof text === "string" && !isBase64(text);
+    })
+    .map((key) => error("FLT1406", ["data", key], "is not base64", "encode it, or use stringData"));
 
 /** Standard base64 with padding, as Go's decoder takes it: line breaks are allowed, nothing else. */
 function isBase64(text: string): boolean {

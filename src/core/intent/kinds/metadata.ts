@@ -96,13 +96,13 @@ export function annotationProblems(annotations: Json | undefined, known: readonl
 export const statusProblems = (status: unknown): FieldProblems =>
   status === undefined ? [] : [warning("FLT1405", ["status"], "status in a file is ignored", "remove it")];
 
-/** Checks that a field, where there is one, is a map of strings. */
+/** Checks that a field, where there is one, is a map of strings, and maybe of many (`yaml/README.md#limits`). */
 export function stringMapProblems(map: Json, at: JsonPath): FieldProblems {
   if (map === null) return [];
   if (!isObject(map)) return [error("FLT1302", at, "must be a map of strings", "correct it")];
-  return Object.entries(map)
-    .filter(([, value]) => typeof value !== "string")
-    .map(([key]) => error("FLT1302", [...at, key], "must be a string", "put the value in quotes"));
+  return Object.keys(map)
+    .filter((key) => typeof map[key] !== "string")
+    .map((key) => error("FLT1302", [...at, key], "must be a string", "put the value in quotes"));
 }
 
 function annotationSizeProblems(annotations: Json): FieldProblems {
