@@ -378,7 +378,7 @@ const bannedEverywhere: readonly (readonly [RegExp, string])[] = [
 const drawers = /(^|[/-])(utils?|helpers?|common|misc|manager|lib)([./-]|$)/;
 
 // Lines are kept below 120 columns by the formatter; only a text may be longer.
-const limits = { fileLines: 350, functionLines: 60, folderFiles: 25 } as const;
+const limits = { fileLines: 300, functionLines: 60, folderFiles: 25 } as const;
 
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
   .filter((it) => it.endsWith(".ts"))

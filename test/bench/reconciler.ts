@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { Reason } from "../../src/core/model/plan.ts";
+import type { Reason } from "../../src/core/model/reason.ts";
 import { type DurationMs, type Instant, seconds } from "../../src/core/model/value.ts";
 import { localGitDir, openRepository } from "../../src/shell/git/open.ts";
 import { watchRepository } from "../../src/shell/git/watch.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type ExitCode, exitCodes, worst } from "../../src/cmd/terminal/exit-code.ts";
 import { codeOfReasons } from "../../src/cmd/terminal/outcome.ts";
-import type { Reason } from "../../src/core/model/plan.ts";
+import type { Reason } from "../../src/core/model/reason.ts";
 import type { Instant, PlacementKey } from "../../src/core/model/value.ts";
 import { reasonText } from "../../src/core/report/reason-text.ts";
 

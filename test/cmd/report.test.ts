@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Reason } from "../../src/core/model/plan.ts";
+import type { Reason } from "../../src/core/model/reason.ts";
 import { newlyDenied, reasonLines, reasonsOfAll } from "../../src/core/report/reason-lines.ts";
 
 const denial = (path: string, isNew: boolean): Reason => ({

@@ -201,7 +201,7 @@ export const trustMutants: readonly Mutant[] = [
   },
   {
     breaks: "does not ask who relabelled a cluster",
-    file: "src/core/plan/authors/inputs.ts",
+    file: "src/core/plan/authors/cluster-inputs.ts",
     find: 'if (said.kind !== "cluster") return null;',
     replace: "if (said.kind !== null) return null;",
     caughtBy: ["test/core/plan/approval/attacks-inputs.test.ts"],

@@ -1,4 +1,4 @@
-import type { Reason } from "../../src/core/model/plan.ts";
+import type { Reason } from "../../src/core/model/reason.ts";
 import type { RunWait } from "../../src/core/model/update-run.ts";
 import type { PlacementKey } from "../../src/core/model/value.ts";
 import { type Document, isExternal } from "./people/document.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { memberAt } from "../../src/core/model/json.ts";
-import type { Reason } from "../../src/core/model/plan.ts";
+import type { Reason } from "../../src/core/model/reason.ts";
 import { answer, finishRuns, helpRuns, runMayGoOn } from "./converge-runs.ts";
 import { type Document, isExternal, namespacesOf, optionsOf } from "./people/document.ts";
 import { type Draft, ledgerAt } from "./people/people.ts";

@@ -1,5 +1,5 @@
+import { rememberedPair } from "../../src/core/model/identity.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
-import { rememberedPair } from "../../src/core/model/memo.ts";
 import type { Plan, World } from "../../src/core/model/plan.ts";
 import type { Quarantine } from "../../src/core/model/plan-defect.ts";
 import type { PlacementKey } from "../../src/core/model/value.ts";

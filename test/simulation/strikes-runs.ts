@@ -1,5 +1,5 @@
 import type { Ledger } from "../../src/core/model/ledger.ts";
-import type { Reason } from "../../src/core/model/plan.ts";
+import type { Reason } from "../../src/core/model/reason.ts";
 import type { Commit, PlacementKey } from "../../src/core/model/value.ts";
 import { evictionsAt, runsAt, type SeenCluster, type SeenRun } from "./rules/recorded-runs.ts";
 import type { Hub } from "./world/hub.ts";

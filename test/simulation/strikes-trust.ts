@@ -1,4 +1,4 @@
-import type { Reason } from "../../src/core/model/plan.ts";
+import type { Reason } from "../../src/core/model/reason.ts";
 
 /** Kinds of what happens to approvals and to what is trusted that a storm has to meet. */
 export const trustKinds: readonly string[] = [

@@ -1,6 +1,6 @@
 import { Defect } from "../../core/model/assert.ts";
 import type { Problem } from "../../core/model/intent.ts";
-import type { Reason } from "../../core/model/plan.ts";
+import type { Reason } from "../../core/model/reason.ts";
 import { oneLine } from "../../core/model/value.ts";
 import { someNames } from "../../core/report/phrases.ts";
 import { weightOf } from "../../core/report/reason-text.ts";

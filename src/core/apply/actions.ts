@@ -1,5 +1,6 @@
 import type { Binding, PendingRemoval, Target } from "../model/binding.ts";
 import type { ForeignObject } from "../model/deletion.ts";
+import { remembered } from "../model/identity.ts";
 import {
   type Inventory,
   type InventoryEntry,
@@ -8,7 +9,6 @@ import {
   maxTombstones,
 } from "../model/inventory.ts";
 import { kindKey, type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
 import type { LiveObject, Observation } from "../model/observation.ts";
 import type { ApplyStrategy } from "../model/placement.ts";
 import type { ObjectHandOver, ObjectRemoval, PlacementActions, RenderedManifest, World } from "../model/plan.ts";

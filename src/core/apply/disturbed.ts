@@ -1,5 +1,5 @@
+import { remembered } from "../model/identity.ts";
 import type { InventoryEntry } from "../model/inventory.ts";
-import { remembered } from "../model/memo.ts";
 import type { LiveObject, Observation } from "../model/observation.ts";
 import type { PlacementKey } from "../model/value.ts";
 

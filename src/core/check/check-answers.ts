@@ -1,6 +1,6 @@
 import type { CommitFact } from "../model/commit.ts";
+import { remembered } from "../model/identity.ts";
 import { type Ledger, maxTakenAway } from "../model/ledger.ts";
-import { remembered } from "../model/memo.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { ApprovalDefectCode, PlanDefect } from "../model/plan-defect.ts";
 import type { AnswerRecord, ApprovalFile, Judgement, Proof, Request } from "../model/trust.ts";

@@ -1,7 +1,7 @@
+import { remembered, rememberedPair } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import { member, memberAt, textsOf } from "../model/json.ts";
 import { kindKey, type ObjectId, objectKey, type SourcedManifest } from "../model/manifest.ts";
-import { remembered, rememberedPair } from "../model/memo.ts";
 import { isReservedNamespace, kubeFleetPrefix } from "../model/names.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { selects } from "../model/value.ts";

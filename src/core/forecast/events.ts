@@ -1,6 +1,6 @@
 import type { Binding } from "../model/binding.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
-import type { Reason } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import type { TaskSide } from "../model/stage-task.ts";
 import type { PlannedStage, RunRecord, RunWait, StageProgress } from "../model/update-run.ts";
 import type { ClusterName, Instant, PlacementKey, RunKey } from "../model/value.ts";

@@ -1,7 +1,8 @@
 import { sameList } from "../model/identity.ts";
 import type { Ledger } from "../model/ledger.ts";
-import type { Reason, Refusal, World } from "../model/plan.ts";
+import type { Refusal, World } from "../model/plan.ts";
 import type { PlanDefect } from "../model/plan-defect.ts";
+import type { Reason } from "../model/reason.ts";
 import { type ClusterName, compareText, type Instant } from "../model/value.ts";
 import { eventsOf, type ForecastEvent, type ForecastPass, isUp, type RolloutFocus } from "./events.ts";
 

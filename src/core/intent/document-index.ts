@@ -1,4 +1,4 @@
-import { remembered } from "../model/memo.ts";
+import { remembered } from "../model/identity.ts";
 import { type DocumentRef, keyOfId } from "./resolve.ts";
 import { isSourceFile, isUnderRoots, type SourceFile } from "./source-file.ts";
 

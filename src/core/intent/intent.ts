@@ -1,4 +1,5 @@
 import type { MemberCluster, PriceList } from "../model/fleet.ts";
+import { remembered } from "../model/identity.ts";
 import type { Hold, Intent, Problem } from "../model/intent.ts";
 import {
   type Manifest,
@@ -7,7 +8,6 @@ import {
   type SourcedManifest,
   type SourcePosition,
 } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
 import type { Override } from "../model/override.ts";
 import type { DisruptionBudget, Eviction, Placement } from "../model/placement.ts";
 import type { UpdateRun, UpdateStrategy } from "../model/update-run.ts";

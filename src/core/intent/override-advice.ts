@@ -1,3 +1,4 @@
+import { remembered } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import { memberAt, textsOf } from "../model/json.ts";
 import {
@@ -11,7 +12,6 @@ import {
   type SourcedManifest,
   type VersionedId,
 } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
 import type { Override } from "../model/override.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { compareText, selects } from "../model/value.ts";

@@ -1,7 +1,7 @@
+import { remembered } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import { memberAt, textsOf } from "../model/json.ts";
 import { kindKey, objectKey, type SourcedManifest } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
 import { type LabelRequirement, type LabelSelector, type Labels, nameList, selects } from "../model/value.ts";
 import { didYouMean, nearest } from "../yaml/nearest.ts";

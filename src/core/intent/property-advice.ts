@@ -1,6 +1,6 @@
 import type { MemberCluster } from "../model/fleet.ts";
+import { remembered } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
-import { remembered } from "../model/memo.ts";
 import { isCollectedProperty, resourcePrefix } from "../model/names.ts";
 import type { Placement } from "../model/placement.ts";
 import { quantityOf } from "../model/quantity.ts";

@@ -1,5 +1,5 @@
+import { remembered } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
-import { remembered } from "../model/memo.ts";
 import type { Placement, PlacementPolicy, ResourceSelector } from "../model/placement.ts";
 import { type ClusterName, compareText } from "../model/value.ts";
 import { type FieldProblems, warning } from "../yaml/problems.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
+import { remembered } from "../model/identity.ts";
 import type { Problem } from "../model/intent.ts";
-import { remembered } from "../model/memo.ts";
 import type { BlobId } from "../model/value.ts";
 import type { ProblemCode } from "../yaml/problems.ts";
 import type { DecodedFile } from "./documents.ts";

@@ -1,5 +1,5 @@
+import { remembered } from "../model/identity.ts";
 import type { Problem } from "../model/intent.ts";
-import { remembered } from "../model/memo.ts";
 import type { ApprovalFile, TrustFile } from "../model/trust.ts";
 import type { Digest } from "../model/value.ts";
 import { isError } from "../yaml/problems.ts";

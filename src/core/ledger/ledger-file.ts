@@ -8,10 +8,10 @@ import type {
   HeldDeletion,
 } from "../model/deletion.ts";
 import type { DeletionBounds } from "../model/fleet.ts";
+import { remembered } from "../model/identity.ts";
 import type { Hold } from "../model/intent.ts";
 import { isObject, member } from "../model/json.ts";
 import type { Ledger, ResourceSnapshot } from "../model/ledger.ts";
-import { remembered } from "../model/memo.ts";
 import { kubernetesVersionProperty } from "../model/names.ts";
 import type { Quarantine, Violation } from "../model/plan-defect.ts";
 import type { Trust, TrustRecord } from "../model/trust.ts";

@@ -1,6 +1,6 @@
 import type { MemberCluster } from "../model/fleet.ts";
+import { rememberedPair } from "../model/identity.ts";
 import type { ClusterRecord } from "../model/ledger.ts";
-import { rememberedPair } from "../model/memo.ts";
 import { resourcePrefix } from "../model/names.ts";
 import { quantityOf } from "../model/quantity.ts";
 import { compareText } from "../model/value.ts";

@@ -1,5 +1,5 @@
+import { remembered, rememberedPair } from "../model/identity.ts";
 import type { Ledger } from "../model/ledger.ts";
-import { remembered, rememberedPair } from "../model/memo.ts";
 import { resourcePrefix } from "../model/names.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { quantityOf } from "../model/quantity.ts";

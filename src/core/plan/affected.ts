@@ -3,7 +3,7 @@ import type { Intent } from "../model/intent.ts";
 import type { Ledger } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
 import type { Override } from "../model/override.ts";
-import type { Reason } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import { compareText, type PlacementKey } from "../model/value.ts";
 import { overrideHistory } from "../render/override-snapshot.ts";
 import { selectResources } from "../render/select.ts";

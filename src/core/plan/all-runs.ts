@@ -1,8 +1,7 @@
-import { sameMap } from "../model/identity.ts";
+import { remembered, sameMap } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import type { Ledger } from "../model/ledger.ts";
-import { remembered } from "../model/memo.ts";
-import type { Reason } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import { compareText, earliest, type Instant, type PlacementKey, type RunKey } from "../model/value.ts";
 import { selectionRefused } from "../render/pick.ts";

@@ -2,7 +2,7 @@ import type { Binding } from "../model/binding.ts";
 import { sameList } from "../model/identity.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../model/manifest.ts";
-import type { Reason } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { targetKeys } from "./moves/version.ts";

@@ -1,7 +1,6 @@
-import { sameList, sameMap } from "../model/identity.ts";
+import { rememberedPair, sameList, sameMap } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
-import { rememberedPair } from "../model/memo.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
 import type { Placement } from "../model/placement.ts";
 import type { TrustRecord } from "../model/trust.ts";

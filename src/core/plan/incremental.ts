@@ -1,8 +1,7 @@
-import { commonKeys, sameList } from "../model/identity.ts";
+import { commonKeys, rememberedPair, sameList } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import type { Inventory } from "../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
-import { rememberedPair } from "../model/memo.ts";
 import type { Placement } from "../model/placement.ts";
 import type { World } from "../model/plan.ts";
 import type { TrustRecord } from "../model/trust.ts";

@@ -1,9 +1,10 @@
 import type { Binding } from "../model/binding.ts";
+import { remembered } from "../model/identity.ts";
 import type { Inventory } from "../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
-import type { Reason, RenderedManifest } from "../model/plan.ts";
+import type { RenderedManifest } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import type { ClusterName, PlacementKey } from "../model/value.ts";
 import { keysOf, snapshotOf } from "../render/resource-snapshot.ts";
 import type { PlanContext } from "./moves/context.ts";

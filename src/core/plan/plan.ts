@@ -1,11 +1,11 @@
 import { type Target, versionsNamed } from "../model/binding.ts";
-import { sameMap } from "../model/identity.ts";
+import { remembered, sameMap } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import { digestOf } from "../model/json.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
-import { remembered } from "../model/memo.ts";
 import type { Placement } from "../model/placement.ts";
-import type { Plan, Reason, Refusal, RenderedTarget, World } from "../model/plan.ts";
+import type { Plan, Refusal, RenderedTarget, World } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import type { Trust } from "../model/trust.ts";
 import { compareText, earliest, type PlacementKey } from "../model/value.ts";
 import { latestOf, nextOverrideSnapshots } from "../render/override-snapshot.ts";

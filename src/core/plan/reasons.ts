@@ -1,7 +1,8 @@
 import type { Binding } from "../model/binding.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectId, objectKey, objectText } from "../model/manifest.ts";
-import type { Reason, World } from "../model/plan.ts";
+import type { World } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import { compareText, type PlacementKey } from "../model/value.ts";
 import type { Readiness } from "../rollout/readiness.ts";
 import { conflictReasons } from "./conflicts.ts";

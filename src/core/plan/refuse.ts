@@ -1,5 +1,5 @@
+import { remembered } from "../model/identity.ts";
 import type { Inventory } from "../model/inventory.ts";
-import { remembered } from "../model/memo.ts";
 import type { Refusal, World } from "../model/plan.ts";
 
 /**

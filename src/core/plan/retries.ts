@@ -1,7 +1,7 @@
 import { disturbedPlacements } from "../apply/disturbed.ts";
 import { backoffTimes } from "../apply/fight.ts";
+import { remembered } from "../model/identity.ts";
 import { isRetryPending } from "../model/inventory.ts";
-import { remembered } from "../model/memo.ts";
 import type { World } from "../model/plan.ts";
 import { earliest, type Instant } from "../model/value.ts";
 import type { Reached } from "./facts/members.ts";

@@ -1,7 +1,6 @@
-import { sameList } from "../model/identity.ts";
+import { remembered, sameList } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import { kindKey, type ObjectKey, type Scope, type SourcedManifest } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
 
 /** The objects of one commit, by key, kind and namespace. */
 export interface ObjectIndex {

@@ -1,5 +1,5 @@
+import { remembered } from "../model/identity.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import { remembered } from "../model/memo.ts";
 import type { Override, OverrideSnapshot, OverrideSpec } from "../model/override.ts";
 import { compareText } from "../model/value.ts";
 

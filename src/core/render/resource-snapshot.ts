@@ -1,3 +1,4 @@
+import { remembered } from "../model/identity.ts";
 import { digestOf } from "../model/json.ts";
 import type { PlacementRecord, ResourceSnapshot, SnapshotResource } from "../model/ledger.ts";
 import {
@@ -9,7 +10,6 @@ import {
   type SourcedManifest,
   type VersionedId,
 } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
 import type { BlobId, Commit, Digest } from "../model/value.ts";
 
 /** The source of the selected objects, and which old snapshots must stay. */

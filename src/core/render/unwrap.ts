@@ -1,3 +1,4 @@
+import { remembered } from "../model/identity.ts";
 import {
   envelopeRef,
   envelopeText,
@@ -9,7 +10,6 @@ import {
   placedText,
   type SourcedManifest,
 } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
 import type { SelectionIndex } from "./object-index.ts";
 import { inSelectionOrder, type SelectionRefused, selectionRefused } from "./pick.ts";
 import { isDeniedKind, isMadeByCluster } from "./placeable.ts";

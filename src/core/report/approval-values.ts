@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../model/json.ts";
 import type { Ledger } from "../model/ledger.ts";
 import { flotillaGroup } from "../model/names.ts";
-import type { Reason } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import type { ApprovalFile, Denial, Judgement, StandingAnswers } from "../model/trust.ts";
 import type { RunRecord } from "../model/update-run.ts";
 import { compareText, exactInstantText } from "../model/value.ts";

@@ -1,10 +1,10 @@
 import { clusterPath, placementPath } from "../ledger/layout.ts";
 import type { CascadedDeletion, HeldDeletion } from "../model/deletion.ts";
+import { remembered } from "../model/identity.ts";
 import type { ClusterRecord, Ledger, PlacementRecord } from "../model/ledger.ts";
 import { objectText } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
 import { kubernetesVersionProperty } from "../model/names.ts";
-import type { Reason } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import { type Digest, firstOf, instantText, type PlacementKey } from "../model/value.ts";
 import { wantedClusters } from "../status/selected-clusters.ts";
 import { runPageRows } from "./tables.ts";

@@ -1,6 +1,7 @@
 import type { Problem } from "../model/intent.ts";
 import type { Json, JsonObject } from "../model/json.ts";
-import type { Reason, Refusal } from "../model/plan.ts";
+import type { Refusal } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import type { RunWait } from "../model/update-run.ts";
 import { instantText, oneLine } from "../model/value.ts";
 import { taskType } from "../rollout/tasks/tasks.ts";

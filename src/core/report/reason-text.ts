@@ -1,5 +1,5 @@
 import { objectText } from "../model/manifest.ts";
-import type { Reason } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import type { RunWait } from "../model/update-run.ts";
 import { type Instant, instantText } from "../model/value.ts";
 import { contestText } from "../status/binding-conditions.ts";

@@ -1,7 +1,7 @@
 import type { Binding } from "../model/binding.ts";
 import { conditionOf } from "../model/condition.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
-import type { Reason } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import type { RunWait } from "../model/update-run.ts";
 import { type ClusterName, type Instant, instantText } from "../model/value.ts";
 import { taskType } from "../rollout/tasks/tasks.ts";

@@ -1,7 +1,7 @@
 import type { MemberCluster } from "../model/fleet.ts";
+import { remembered } from "../model/identity.ts";
 import { digestOf, type Json, sameJson } from "../model/json.ts";
 import type { PlacementRecord, PolicySnapshot } from "../model/ledger.ts";
-import { remembered } from "../model/memo.ts";
 import type {
   PlannedCluster,
   PlannedStage,

@@ -1,6 +1,6 @@
 import type { ClusterDecision } from "../model/binding.ts";
 import type { MemberCluster } from "../model/fleet.ts";
-import { remembered } from "../model/memo.ts";
+import { remembered } from "../model/identity.ts";
 import type { ClusterName } from "../model/value.ts";
 import type { Candidate } from "./framework/cycle.ts";
 import type { RefusedCandidate } from "./framework/plugin.ts";

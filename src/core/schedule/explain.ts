@@ -1,5 +1,5 @@
 import type { ClusterDecision } from "../model/binding.ts";
-import { rememberedPair } from "../model/memo.ts";
+import { rememberedPair } from "../model/identity.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 import { refusedDecision, surplusDecision } from "./decision.ts";
 import { type Cycle, clusterSetOf, clustersIn, rollOf } from "./framework/cycle.ts";

@@ -1,5 +1,5 @@
 import type { ClusterDecision } from "../model/binding.ts";
-import { remembered } from "../model/memo.ts";
+import { remembered } from "../model/identity.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { type ClusterName, compareText, earliest, type Instant } from "../model/value.ts";
 import { fitDecision, namedDecision, refusedDecision } from "./decision.ts";

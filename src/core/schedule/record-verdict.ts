@@ -1,8 +1,8 @@
 import { known } from "../model/assert.ts";
 import type { ClusterDecision } from "../model/binding.ts";
 import { type Condition, settleConditions, type Verdict } from "../model/condition.ts";
+import { remembered } from "../model/identity.ts";
 import type { PolicySnapshot } from "../model/ledger.ts";
-import { remembered } from "../model/memo.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 import type { Schedule } from "./schedule.ts";
 

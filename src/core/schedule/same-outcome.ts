@@ -1,6 +1,6 @@
 import type { Binding, ClusterDecision } from "../model/binding.ts";
+import { remembered } from "../model/identity.ts";
 import type { PolicySnapshot } from "../model/ledger.ts";
-import { remembered } from "../model/memo.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 import { maxExplained } from "./explain.ts";

@@ -1,5 +1,6 @@
 import type { Binding, BindingFacts, ClusterDecision, ContestedObject, ObjectFailure } from "../model/binding.ts";
 import type { Condition } from "../model/condition.ts";
+import { remembered } from "../model/identity.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { PlacementRecord, ResourceSnapshot } from "../model/ledger.ts";
 import {
@@ -11,7 +12,6 @@ import {
   objectKey,
   type VersionedId,
 } from "../model/manifest.ts";
-import { remembered } from "../model/memo.ts";
 import { exactInstantText, type Instant } from "../model/value.ts";
 import { rowConditions } from "./expected-conditions.ts";
 import {

@@ -1,6 +1,6 @@
 import type { CommitFact, SignatureFact } from "../model/commit.ts";
 import type { ForgeFinding, ForgeReview } from "../model/history.ts";
-import { remembered } from "../model/memo.ts";
+import { remembered } from "../model/identity.ts";
 import type { ApprovalFile, Authors, Denial, Judgement, Proof, Trust } from "../model/trust.ts";
 import type { Digest, Instant } from "../model/value.ts";
 import { denied } from "./denial.ts";

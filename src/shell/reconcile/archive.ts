@@ -1,9 +1,9 @@
 import { manifestAt } from "../../core/intent/intent.ts";
 import { versionsNamed } from "../../core/model/binding.ts";
+import { remembered } from "../../core/model/identity.ts";
 import type { Intent } from "../../core/model/intent.ts";
 import type { Ledger, PlacementRecord, SnapshotResource } from "../../core/model/ledger.ts";
 import type { Manifest } from "../../core/model/manifest.ts";
-import { remembered } from "../../core/model/memo.ts";
 import type { Digest } from "../../core/model/value.ts";
 import type { Memory } from "./memory.ts";
 import type { Repository } from "./ports.ts";

@@ -1,6 +1,7 @@
 import type { Intent } from "../../core/model/intent.ts";
 import type { Observation } from "../../core/model/observation.ts";
-import type { Reason, World } from "../../core/model/plan.ts";
+import type { World } from "../../core/model/plan.ts";
+import type { Reason } from "../../core/model/reason.ts";
 import { type ClusterName, type DurationMs, later, seconds } from "../../core/model/value.ts";
 import { readArchive } from "./archive.ts";
 import { readHistory } from "./history.ts";

@@ -1,5 +1,5 @@
-import type { Reason } from "../../core/model/plan.ts";
 import type { PlanDefect } from "../../core/model/plan-defect.ts";
+import type { Reason } from "../../core/model/reason.ts";
 import { type DurationMs, earliest, type Instant, later, seconds } from "../../core/model/value.ts";
 import { weightOf } from "../../core/report/reason-text.ts";
 import type { TaskEnd } from "../../core/rollout/tasks/task-type.ts";

@@ -4,7 +4,7 @@ import { isTrustPath, isYamlPath } from "../../core/intent/source-file.ts";
 import { trustPath } from "../../core/intent/trust/trust-file.ts";
 import { reuseIntent } from "../../core/ledger/identity.ts";
 import type { Hold, Intent } from "../../core/model/intent.ts";
-import type { Reason } from "../../core/model/plan.ts";
+import type { Reason } from "../../core/model/reason.ts";
 import type { BlobId, Commit } from "../../core/model/value.ts";
 import { someNames } from "../../core/report/phrases.ts";
 import { maxFileBytes } from "../../core/yaml/text.ts";

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { remembered, rememberedPair } from "../../../src/core/model/memo.ts";
+import { remembered, rememberedPair } from "../../../src/core/model/identity.ts";
 
 describe("remembered", () => {
   test("makes once for the same value, and again for one that only says the same", () => {

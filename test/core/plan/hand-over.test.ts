@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { writeText } from "../../../src/core/apply/mark.ts";
 import { objectKey } from "../../../src/core/model/manifest.ts";
-import type { Reason } from "../../../src/core/model/plan.ts";
+import type { Reason } from "../../../src/core/model/reason.ts";
 import { runKey } from "../../../src/core/model/update-run.ts";
 import { type ClusterName, minutes, type PlacementKey } from "../../../src/core/model/value.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";

@@ -6,7 +6,8 @@ import type { Intent } from "../../../src/core/model/intent.ts";
 import { objectKey } from "../../../src/core/model/manifest.ts";
 import { placementGroup } from "../../../src/core/model/names.ts";
 import type { Observation } from "../../../src/core/model/observation.ts";
-import type { Reason, World as Seen } from "../../../src/core/model/plan.ts";
+import type { World as Seen } from "../../../src/core/model/plan.ts";
+import type { Reason } from "../../../src/core/model/reason.ts";
 import {
   type ClusterName,
   type Commit,

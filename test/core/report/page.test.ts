@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { known } from "../../../src/core/model/assert.ts";
 import type { Binding } from "../../../src/core/model/binding.ts";
 import { emptyLedger, type Ledger, nothingCollected, type PlacementRecord } from "../../../src/core/model/ledger.ts";
-import type { Reason } from "../../../src/core/model/plan.ts";
+import type { Reason } from "../../../src/core/model/reason.ts";
 import type {
   ClusterName,
   Commit,

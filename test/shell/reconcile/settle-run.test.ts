@@ -1,6 +1,6 @@
 // Runs of the program that end, over staged update runs that take their time.
 import { expect, test } from "vitest";
-import type { Reason } from "../../../src/core/model/plan.ts";
+import type { Reason } from "../../../src/core/model/reason.ts";
 import type { TaskKind, TaskWaitOf } from "../../../src/core/model/stage-task.ts";
 import { type Digest, type Instant, minutes, type PlacementKey, type RunKey } from "../../../src/core/model/value.ts";
 import { taskKinds, taskType } from "../../../src/core/rollout/tasks/tasks.ts";

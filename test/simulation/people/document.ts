@@ -1,6 +1,6 @@
+import { remembered } from "../../../src/core/model/identity.ts";
 import type { Intent } from "../../../src/core/model/intent.ts";
 import type { Json, JsonObject } from "../../../src/core/model/json.ts";
-import { remembered } from "../../../src/core/model/memo.ts";
 import { emitDocuments } from "../../../src/core/yaml/canonical.ts";
 import type { Draft } from "./people.ts";
 import { type RolloutDocument, rolloutObject, rolloutPath } from "./rollout-document.ts";

@@ -1,6 +1,6 @@
+import { rememberedPair } from "../../model/identity.ts";
 import { isObject, type Json, type JsonObject } from "../../model/json.ts";
 import type { ScopeTable, VersionedId } from "../../model/manifest.ts";
-import { rememberedPair } from "../../model/memo.ts";
 import { didYouMean } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, isError, warning } from "../../yaml/problems.ts";
 import { definitionProblems, isDefinition } from "./custom-resource-definition.ts";

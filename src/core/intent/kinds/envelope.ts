@@ -1,5 +1,6 @@
 import type { ClusterResourceEnvelope as WrittenEnvelope } from "#schemas/cluster-resource-envelope";
 import schema from "../../../../schemas/cluster-resource-envelope.json" with { type: "json" };
+import { remembered } from "../../model/identity.ts";
 import { digestOf, isObject, type Json, type JsonObject, memberAt, textOf } from "../../model/json.ts";
 import {
   idOf,
@@ -10,7 +11,6 @@ import {
   type VersionedId,
   type WrappedObject,
 } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import { flotillaGroup, isReservedNamespace, placementGroup } from "../../model/names.ts";
 import {
   error,

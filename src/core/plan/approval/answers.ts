@@ -1,9 +1,9 @@
 import type { PathChange } from "../../model/commit.ts";
 import type { ForgeFinding } from "../../model/history.ts";
-import { sameMap } from "../../model/identity.ts";
+import { remembered, sameMap } from "../../model/identity.ts";
 import { type Ledger, maxTakenAway } from "../../model/ledger.ts";
-import { remembered } from "../../model/memo.ts";
-import type { Reason, World } from "../../model/plan.ts";
+import type { World } from "../../model/plan.ts";
+import type { Reason } from "../../model/reason.ts";
 import type { AnswerRecord, ApprovalFile, Denial, StandingAnswers, Trust } from "../../model/trust.ts";
 import { compareText, type Digest } from "../../model/value.ts";
 import { unsignedDenial } from "../../trust/count.ts";

@@ -1,7 +1,7 @@
 import type { CascadedDeletion } from "../../model/deletion.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { ChangeRequest, PlacementRecord } from "../../model/ledger.ts";
-import type { Reason } from "../../model/plan.ts";
+import type { Reason } from "../../model/reason.ts";
 import type { ProtectedTarget, Request, Trust, TrustRecord } from "../../model/trust.ts";
 import {
   type ClusterName,

@@ -1,6 +1,5 @@
-import { sameList, sameMap } from "../../model/identity.ts";
+import { remembered, sameList, sameMap } from "../../model/identity.ts";
 import { type FormerNames, type Ledger, maxFormerNames } from "../../model/ledger.ts";
-import { remembered } from "../../model/memo.ts";
 import type { Trust } from "../../model/trust.ts";
 import { type ClusterName, compareText, type Sequence } from "../../model/value.ts";
 import { isProtectedByName, type ProtectedCluster } from "../../trust/protected.ts";

@@ -1,8 +1,8 @@
 import type { CascadedDeletion, ObjectFate } from "../../model/deletion.ts";
+import { remembered } from "../../model/identity.ts";
 import { digestOf, type Json, type JsonObject } from "../../model/json.ts";
 import type { ChangeRequest, Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { objectKey } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import type { Request } from "../../model/trust.ts";
 import type { RunPlan, RunRecord } from "../../model/update-run.ts";
 import type { ClusterName, Digest } from "../../model/value.ts";

@@ -1,9 +1,9 @@
 import type { CommitFact } from "../../model/commit.ts";
 import { defaultFleet } from "../../model/fleet.ts";
 import { fleetDocumentKey, type History, type PastDocument } from "../../model/history.ts";
+import { rememberedPair } from "../../model/identity.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
 import type { ObjectKey } from "../../model/manifest.ts";
-import { rememberedPair } from "../../model/memo.ts";
 import { compareText } from "../../model/value.ts";
 
 type Read = (document: PastDocument) => Json | null;

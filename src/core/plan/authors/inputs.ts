@@ -1,4 +1,4 @@
-import { defaultFleet, type MemberCluster } from "../../model/fleet.ts";
+import { defaultFleet } from "../../model/fleet.ts";
 import {
   fleetDocumentKey,
   overrideDocumentKey,
@@ -18,12 +18,11 @@ import {
   type ObjectKey,
   objectKey,
 } from "../../model/manifest.ts";
-import { resourcePrefix } from "../../model/names.ts";
 import type { OverrideSnapshot } from "../../model/override.ts";
-import type { PlacementSpec } from "../../model/placement.ts";
 import type { RunRecord } from "../../model/update-run.ts";
-import { type BlobId, compareText, type Labels, selectorKeys } from "../../model/value.ts";
+import { type BlobId, compareText } from "../../model/value.ts";
 import { actingRules, type ClusterContent, type ClusterUpdate, ruleDigest } from "./cluster-content.ts";
+import { clusterReader, isPicked, only, type Reader } from "./cluster-inputs.ts";
 import { type DecisionScope, decisionScope, overrideSnapshotOf } from "./decision-scope.ts";
 import { isUnder, passingRoots, type Roots, rootsAmong, rootsSince } from "./read-roots.ts";
 
@@ -94,9 +93,6 @@ function carriedIn({ clusters, carried }: ClusterUpdate): Inputs["isCarried"] {
   };
 }
 
-/** What one kind of document means to a decision; null where it means nothing, or is another kind. */
-type Reader = (document: PastDocument) => Json | null;
-
 function firstOf(readers: readonly Reader[], document: PastDocument): Json | null {
   for (const read of readers) {
     const found = read(document);
@@ -106,9 +102,6 @@ function firstOf(readers: readonly Reader[], document: PastDocument): Json | nul
 }
 
 const json = (value: unknown): Json => value as Json;
-
-/** Whether the scheduler's word is asked for: the cluster gets the placement, or loses it. */
-const isPicked = ({ carried, wanted }: ClusterUpdate): boolean => carried === null || wanted === null;
 
 function pathsOf({ subject: { intent, record }, clusters, carried, wanted }: ClusterUpdate): ReadonlySet<string> {
   const placement = intent.placements.get(record.key);
@@ -162,60 +155,6 @@ const overrideReader =
     if (acting.size === 0 || !reaches(snapshot)) return null;
     return [json(selectors), ...rules.map(ruleDigest).filter((it) => acting.has(it))];
   };
-
-/** The cluster itself: the labels that were looked at, and, where the scheduler is asked, all that it goes by. */
-function clusterReader(update: ClusterUpdate, { placements, lookedAt }: DecisionScope): Reader {
-  const { clusters, subject } = update;
-  const policies = [subject.record, ...placements].map((it) => it.spec.policy);
-  const asked = isPicked(update) ? new Set([...lookedAt, ...policies.flatMap(labelsOf)]) : lookedAt;
-  return ({ key, said }) => {
-    // Whoever says what machines cost has a say in where a policy that looks at costs places something.
-    if (said.kind === "prices")
-      return isPicked(update) && policies.some((it) => propertiesOf(it).some(isCost)) ? json(said.prices) : null;
-    if (said.kind !== "cluster") return null;
-    const { name, labels, taints, properties, resourceUsage, spec } = said.cluster;
-    if (!clusters.has(name) && !(isPicked(update) && policies.some((it) => it.kind === "PickN"))) return null;
-    const own = [key, json(only(labels, asked))];
-    if (!isPicked(update)) return own;
-    return [...own, json(taints), json(readProperties({ properties, resourceUsage }, policies)), spec];
-  };
-}
-
-const isCost = (property: string): boolean => /^kubernetes\.azure\.com\/per-.*-cost$/.test(property);
-
-/** The values of the properties that policies compare or sort by, capacities among them. */
-function readProperties(
-  {
-    properties,
-    resourceUsage: { capacity, allocatable, available },
-  }: Pick<MemberCluster, "properties" | "resourceUsage">,
-  policies: readonly PlacementSpec["policy"][],
-): Json {
-  const names = new Set(policies.flatMap(propertiesOf));
-  const isCapacityRead = [...names].some((it) => it.startsWith(resourcePrefix));
-  const values = Object.entries(properties)
-    .filter(([name]) => names.has(name))
-    .map(([name, { value }]) => [name, value] as const);
-  return json([values, isCapacityRead ? { capacity, allocatable, available } : null]);
-}
-
-function propertiesOf(policy: PlacementSpec["policy"]): readonly string[] {
-  if (policy.kind === "PickFixed") return [];
-  const sorters = policy.kind === "PickN" ? policy.preferred.flatMap((it) => it.preference.sorter?.name ?? []) : [];
-  return [...policy.required.flatMap((it) => it.properties.map(({ name }) => name)), ...sorters];
-}
-
-const only = (labels: Labels, keys: ReadonlySet<string>): Labels =>
-  Object.fromEntries(Object.entries(labels).filter(([key]) => keys.has(key)));
-
-function labelsOf(policy: PlacementSpec["policy"]): readonly string[] {
-  if (policy.kind === "PickFixed") return [];
-  const preferred = policy.kind === "PickN" ? policy.preferred.map((it) => it.preference) : [];
-  const selected = [...policy.required, ...preferred].flatMap(({ labelSelector }) =>
-    labelSelector === null ? [] : selectorKeys(labelSelector),
-  );
-  return policy.kind === "PickN" ? [...selected, ...policy.spread.map((it) => it.topologyKey)] : selected;
-}
 
 /** The placement: what it selects and how that is applied; all of it where the scheduler is asked. */
 function placementReader(update: ClusterUpdate): Reader {

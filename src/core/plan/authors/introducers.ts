@@ -1,6 +1,6 @@
 import type { CommitFact } from "../../model/commit.ts";
 import type { History } from "../../model/history.ts";
-import { remembered, rememberedPair } from "../../model/memo.ts";
+import { remembered, rememberedPair } from "../../model/identity.ts";
 import type { World } from "../../model/plan.ts";
 import type { ApprovalFile, TrustRecord } from "../../model/trust.ts";
 import type { BlobId, Commit } from "../../model/value.ts";

@@ -1,9 +1,9 @@
 import { fightEnd, roundedRepairs } from "../../apply/fight.ts";
 import type { Binding, BindingFacts, ContestedObject } from "../../model/binding.ts";
+import { remembered } from "../../model/identity.ts";
 import type { InventoryPlacement } from "../../model/inventory.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectKey, objectIdOf, objectKey } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import { type ClusterName, compareText, earliest, type Instant } from "../../model/value.ts";
 import type { Reached } from "./members.ts";
 

@@ -1,6 +1,6 @@
 import type { MemberCluster } from "../../model/fleet.ts";
+import { remembered, rememberedPair } from "../../model/identity.ts";
 import type { ClusterRecord, ContactFailure, Ledger } from "../../model/ledger.ts";
-import { remembered, rememberedPair } from "../../model/memo.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { World } from "../../model/plan.ts";
 import type { ClusterName } from "../../model/value.ts";

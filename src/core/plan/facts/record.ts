@@ -1,7 +1,7 @@
 import { withAskedProperties } from "../../members/access.ts";
 import { type Condition, settleConditions, type Verdict } from "../../model/condition.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
-import { revised, revisedMap, sameMap } from "../../model/identity.ts";
+import { remembered, revised, revisedMap, sameMap } from "../../model/identity.ts";
 import { digestOf } from "../../model/json.ts";
 import {
   type ClusterRecord,
@@ -11,7 +11,6 @@ import {
   type PlacementRecord,
 } from "../../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import { clusterGroup } from "../../model/names.ts";
 import { type Collected, noProperties, type Observation } from "../../model/observation.ts";
 import type { World } from "../../model/plan.ts";

@@ -1,11 +1,11 @@
 import type { Binding } from "../../model/binding.ts";
 import type { AcceptedBounds, DeletionLedger, ForeignObject } from "../../model/deletion.ts";
 import type { DeletionBounds } from "../../model/fleet.ts";
+import { remembered } from "../../model/identity.ts";
 import type { Inventory } from "../../model/inventory.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
 import { keysOf, snapshotOf } from "../../render/resource-snapshot.ts";
 import type { Owner, PlanContext } from "../moves/context.ts";

@@ -1,7 +1,7 @@
 import type { Binding, PendingRemoval } from "../../model/binding.ts";
+import { remembered } from "../../model/identity.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
 import type { Owner, PlanContext } from "../moves/context.ts";
 import { nextOwner } from "../moves/hand-over.ts";

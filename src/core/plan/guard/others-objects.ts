@@ -1,8 +1,8 @@
 import { type ForeignObject, type ForeignObjects, type HeldDeletion, maxForeignObjects } from "../../model/deletion.ts";
+import { remembered } from "../../model/identity.ts";
 import type { InventoryPlacement } from "../../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import type { World } from "../../model/plan.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
 

@@ -2,7 +2,7 @@ import type { Target } from "../../model/binding.ts";
 import { digestOf, type Json } from "../../model/json.ts";
 import type { ChangeRequest, PlacementRecord } from "../../model/ledger.ts";
 import type { ObjectId } from "../../model/manifest.ts";
-import type { Reason } from "../../model/plan.ts";
+import type { Reason } from "../../model/reason.ts";
 import type { ProtectedTarget, Request, Trust } from "../../model/trust.ts";
 import { type ClusterName, compareText, type Digest } from "../../model/value.ts";
 import { protectionRule, targetsReached } from "../../trust/protected.ts";

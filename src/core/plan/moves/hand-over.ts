@@ -1,7 +1,7 @@
 import type { Binding } from "../../model/binding.ts";
+import { remembered } from "../../model/identity.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import type { ObjectKey } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import type { PlacementKey } from "../../model/value.ts";
 import type { Owner, PlanContext } from "./context.ts";
 

@@ -1,7 +1,7 @@
 import type { PendingRemoval } from "../../model/binding.ts";
 import type { Fate, ObjectFate } from "../../model/deletion.ts";
+import { remembered, rememberedPair } from "../../model/identity.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
-import { remembered, rememberedPair } from "../../model/memo.ts";
 import type { RenderedManifest } from "../../model/plan.ts";
 import { compareText } from "../../model/value.ts";
 import { carriedObjects, deletableOf, plainId } from "./begin.ts";

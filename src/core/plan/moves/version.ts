@@ -1,11 +1,10 @@
 import type { CarriedVersion, Target } from "../../model/binding.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
-import { sameList } from "../../model/identity.ts";
+import { remembered, sameList } from "../../model/identity.ts";
 import type { Intent } from "../../model/intent.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { PlacementRecord, ResourceSnapshot } from "../../model/ledger.ts";
 import type { Manifest, ObjectId, ObjectKey, ScopeTable } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import type { OverrideSnapshot } from "../../model/override.ts";
 import type { ApplyStrategy } from "../../model/placement.ts";
 import type { RenderedManifest, World } from "../../model/plan.ts";

@@ -1,10 +1,9 @@
 import type { Binding } from "../../model/binding.ts";
 import { settleConditions } from "../../model/condition.ts";
-import { sameMap } from "../../model/identity.ts";
+import { rememberedPair, sameMap } from "../../model/identity.ts";
 import type { Intent } from "../../model/intent.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { objectKey } from "../../model/manifest.ts";
-import { rememberedPair } from "../../model/memo.ts";
 import { placementGroup } from "../../model/names.ts";
 import type { DisruptionBudget, Eviction, EvictionRecord } from "../../model/placement.ts";
 import type { RunRecord } from "../../model/update-run.ts";

@@ -1,14 +1,13 @@
 import { known } from "../../model/assert.ts";
 import { versionsNamed } from "../../model/binding.ts";
-import { revised } from "../../model/identity.ts";
+import { remembered, revised } from "../../model/identity.ts";
 import type { Intent } from "../../model/intent.ts";
 import type { Json } from "../../model/json.ts";
 import { digestOf } from "../../model/json.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import { documentKeyOf, objectKey } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import type { Placement, PlacementSpec } from "../../model/placement.ts";
-import type { Reason } from "../../model/plan.ts";
+import type { Reason } from "../../model/reason.ts";
 import { earliest } from "../../model/value.ts";
 import { nextResourceSnapshots } from "../../render/resource-snapshot.ts";
 import { type Selection, selectResources } from "../../render/select.ts";

@@ -3,7 +3,7 @@ import { conditionOf, settleConditions } from "../../model/condition.ts";
 import { revised, revisedMap } from "../../model/identity.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
 import type { EvictionRecord } from "../../model/placement.ts";
-import type { Reason } from "../../model/plan.ts";
+import type { Reason } from "../../model/reason.ts";
 import type { RunRecord } from "../../model/update-run.ts";
 import { type ClusterName, earliest, type Instant } from "../../model/value.ts";
 import type { Selection } from "../../render/select.ts";

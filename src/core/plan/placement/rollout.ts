@@ -2,7 +2,7 @@ import type { Binding, Target } from "../../model/binding.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
 import { revised, revisedMap } from "../../model/identity.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
-import type { Reason } from "../../model/plan.ts";
+import type { Reason } from "../../model/reason.ts";
 import { type ClusterName, earliest, type Instant } from "../../model/value.ts";
 import type { RolloutBinding } from "../../rollout/budget.ts";
 import { type Readiness, readinessChangesAt } from "../../rollout/readiness.ts";

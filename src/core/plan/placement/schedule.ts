@@ -1,9 +1,8 @@
 import type { Binding, ClusterDecision } from "../../model/binding.ts";
-import { revised, sameList, sameMap } from "../../model/identity.ts";
+import { remembered, rememberedPair, revised, sameList, sameMap } from "../../model/identity.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
-import { remembered, rememberedPair } from "../../model/memo.ts";
-import type { Reason } from "../../model/plan.ts";
+import type { Reason } from "../../model/reason.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import { bindingName } from "../../schedule/binding-name.ts";
 import { type CycleBinding, cycleBindingOf, type Roll, rollOf } from "../../schedule/framework/cycle.ts";

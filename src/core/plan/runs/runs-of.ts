@@ -1,7 +1,7 @@
+import { remembered } from "../../model/identity.ts";
 import type { Intent } from "../../model/intent.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { objectKey } from "../../model/manifest.ts";
-import { remembered } from "../../model/memo.ts";
 import { placementGroup } from "../../model/names.ts";
 import type { RunRecord, UpdateRun } from "../../model/update-run.ts";
 import { compareText, type PlacementKey } from "../../model/value.ts";

@@ -1,6 +1,6 @@
 import { revised, revisedMap } from "../../model/identity.ts";
 import type { PlacementRecord } from "../../model/ledger.ts";
-import type { Reason } from "../../model/plan.ts";
+import type { Reason } from "../../model/reason.ts";
 import type { ClockTrust } from "../../model/stage-task.ts";
 import type { RunRecord, RunWait } from "../../model/update-run.ts";
 import {

@@ -1,4 +1,4 @@
-import { remembered, rememberedPair } from "../../model/memo.ts";
+import { remembered, rememberedPair } from "../../model/identity.ts";
 import { earliest, type Instant } from "../../model/value.ts";
 import type { Candidate } from "./cycle.ts";
 import type { Part, Plugin, PreparedPlugin, Situation } from "./plugin.ts";

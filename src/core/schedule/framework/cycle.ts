@@ -1,7 +1,7 @@
 import type { Binding, ClusterDecision } from "../../model/binding.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
+import { remembered, rememberedPair } from "../../model/identity.ts";
 import type { ContactFailure } from "../../model/ledger.ts";
-import { remembered, rememberedPair } from "../../model/memo.ts";
 import type { PlacementPolicy } from "../../model/placement.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import type { AgentReport } from "./agent.ts";

@@ -1,4 +1,4 @@
-import { remembered } from "../../model/memo.ts";
+import { remembered } from "../../model/identity.ts";
 import type { Candidate } from "./cycle.ts";
 import type { Groups } from "./plugin.ts";
 

@@ -1,6 +1,6 @@
 import type { MemberCluster, MemberProperty } from "../../model/fleet.ts";
+import { remembered, rememberedPair } from "../../model/identity.ts";
 import type { ClusterRecord, CollectionRecord, PropertyOrigin } from "../../model/ledger.ts";
-import { remembered, rememberedPair } from "../../model/memo.ts";
 import { resourcePrefix } from "../../model/names.ts";
 import type { MemberProperties } from "../../model/observation.ts";
 import type { Labels } from "../../model/value.ts";

@@ -1,4 +1,4 @@
-import { remembered } from "../../model/memo.ts";
+import { remembered } from "../../model/identity.ts";
 import { type Quantity, quantityOf } from "../../model/quantity.ts";
 import type { Candidate } from "./cycle.ts";
 import type { MemberFacts } from "./facts.ts";

@@ -1,4 +1,4 @@
-import { remembered } from "../../model/memo.ts";
+import { remembered } from "../../model/identity.ts";
 import { earliest, type Instant } from "../../model/value.ts";
 import { type Column, columnsOf } from "./columns.ts";
 import type { Part, PreparedPlugin, Ranking, Situation } from "./plugin.ts";

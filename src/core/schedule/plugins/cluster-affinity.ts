@@ -1,4 +1,4 @@
-import { remembered } from "../../model/memo.ts";
+import { remembered } from "../../model/identity.ts";
 import type { ClusterTerm, Preference, PreferredTerm, PropertyRequirement } from "../../model/placement.ts";
 import { type Quantity, quantityOf } from "../../model/quantity.ts";
 import { selects } from "../../model/value.ts";

@@ -1,5 +1,5 @@
 import type { Taint } from "../../model/fleet.ts";
-import { remembered } from "../../model/memo.ts";
+import { remembered } from "../../model/identity.ts";
 import type { Toleration } from "../../model/placement.ts";
 import type { Candidate } from "../framework/cycle.ts";
 import type { Plugin } from "../framework/plugin.ts";

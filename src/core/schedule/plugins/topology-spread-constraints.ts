@@ -1,4 +1,4 @@
-import { remembered } from "../../model/memo.ts";
+import { remembered } from "../../model/identity.ts";
 import type { SpreadConstraint } from "../../model/placement.ts";
 import { type Candidate, placesOf, rollOf } from "../framework/cycle.ts";
 import { domainGroups, domainOf, type FleetDomains, fleetDomains } from "../framework/domains.ts";

@@ -9,9 +9,9 @@ import {
   type TakeoverDecision,
   withOwnEntry,
 } from "../../../core/apply/takeover.ts";
+import { remembered } from "../../../core/model/identity.ts";
 import type { Inventory, InventoryEntry, InventoryPlacement } from "../../../core/model/inventory.ts";
 import { type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
-import { remembered } from "../../../core/model/memo.ts";
 import type { ClusterActions, PlacementActions, RenderedManifest } from "../../../core/model/plan.ts";
 import type { Digest, Sequence } from "../../../core/model/value.ts";
 import { anyResourceOf, type ServedResources } from "../client/discovery.ts";
