@@ -21,7 +21,14 @@ import {
   objectText,
   type ScopeTable,
 } from "../src/core/model/manifest.ts";
-import type { Collected, ContactCode, Health, LiveObject, Observation } from "../src/core/model/observation.ts";
+import type {
+  Collected,
+  ContactCode,
+  Health,
+  LiveObject,
+  NamespacesSeen,
+  Observation,
+} from "../src/core/model/observation.ts";
 import type { ClusterActions, ObjectRemoval, PlacementActions, RenderedManifest } from "../src/core/model/plan.ts";
 import { compareText, type Digest, type Instant, later, type PlacementKey, seconds } from "../src/core/model/value.ts";
 
@@ -65,6 +72,8 @@ export class Member {
   readonly unlisted = new Set<string>();
   /** What it says of itself; null where nobody asks. */
   collected: Collected | null = null;
+  /** What it says of its namespaces: those that are there; null where nobody asks. */
+  namespaces: "listed" | NamespacesSeen | null = null;
   /** How a workload is once it is written. */
   fresh: Health = starting;
   private made = 0;
@@ -93,7 +102,20 @@ export class Member {
       objects,
       unlisted: new Set(this.unlisted),
     };
-    return collected === null ? seen : { ...seen, collected };
+    const namespaces = this.namespaces === "listed" ? this.listed() : this.namespaces;
+    return {
+      ...seen,
+      ...(collected === null ? {} : { collected }),
+      ...(namespaces === null ? {} : { namespaces }),
+    };
+  }
+
+  private listed(): NamespacesSeen {
+    const names = [...this.objects]
+      .map(([key, live]) => ({ id: objectIdOf(key), live }))
+      .filter(({ id, live }) => id.kind === "Namespace" && id.group === "" && !live.terminating)
+      .map(({ id, live }) => [id.name, live.mark?.label ?? ""] as const);
+    return { kind: "listed", names: new Map(names.sort(([a], [b]) => compareText(a, b))) };
   }
 
   /** Carries out what is to be done. Gives why it was not, or not all of it; null when it was. */

@@ -40,6 +40,7 @@ export const memberRecord = (name: string, more: Partial<ClusterRecord> = {}): C
   kubeSystemUid: name,
   properties: noProperties,
   collection: nothingCollected,
+  namespaces: null,
   contactFailure: null,
   conditions: [],
   ...more,

@@ -69,6 +69,8 @@ function* objections(
     if (!policy.clusterNames.includes(cluster)) yield ["PickNotNamed", "which its policy does not name"];
   } else {
     if (!isAsked(policy, member, known)) yield ["PickAffinityUnmet", "of which no required term holds"];
+    if (isWithoutNamespace(record, known))
+      yield ["PickNamespaceAbsent", `where there is no namespace ${record.namespace}`];
     if (!isTolerated(policy, member)) yield ["PickTaintNotTolerated", "which has a taint that it does not tolerate"];
   }
   const failure = known?.contactFailure ?? null;
@@ -90,6 +92,10 @@ function isAsked({ required }: Asking, member: MemberCluster, known: ClusterReco
     )
   );
 }
+
+/** Only where all namespaces of the member are on record. */
+const isWithoutNamespace = ({ namespace }: PlacementRecord, known: ClusterRecord | undefined): boolean =>
+  namespace !== null && known?.namespaces?.isCut === false && !known.namespaces.names.has(namespace);
 
 /** Recorded values come before those that the file declares. */
 function knownValue(name: string, member: MemberCluster, known: ClusterRecord | undefined): string | undefined {

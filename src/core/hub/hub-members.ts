@@ -99,9 +99,9 @@ const conditionIn = (value: Json | undefined, type: string): Json | undefined =>
 function namespacesOf(value: JsonObject): MemberNamespaces | null {
   const collected = conditionIn(memberAt(value, "status"), "NamespaceCollectionSucceeded");
   if (collected === undefined) return null;
-  const names = Object.keys(textsOf(memberAt(value, "status", "namespaces")));
-  return {
-    names: names.length === 0 ? null : new Set(names),
-    isCut: textOf(memberAt(collected, "status")) === "False",
-  };
+  const names = Object.entries(textsOf(memberAt(value, "status", "namespaces")));
+  const status = textOf(memberAt(collected, "status"));
+  // Ours, of a member that never let us list them (`members/README.md#namespaces`).
+  if (status === "Unknown" && names.length === 0) return null;
+  return { names: names.length === 0 ? null : new Map(names), isCut: status === "False" };
 }

@@ -1,5 +1,12 @@
 import type { MemberCluster } from "../model/fleet.ts";
-import type { ClusterRecord, CollectionRecord, ContactFailure, FormerNames, Ledger } from "../model/ledger.ts";
+import type {
+  ClusterRecord,
+  CollectionRecord,
+  ContactFailure,
+  FormerNames,
+  Ledger,
+  NamespacesRecord,
+} from "../model/ledger.ts";
 import { clusterGroup, resourcePrefix } from "../model/names.ts";
 import type { MemberProperties } from "../model/observation.ts";
 import { compareText } from "../model/value.ts";
@@ -18,7 +25,17 @@ import {
   unlessEmpty,
 } from "./codec/codec.ts";
 import { conditions } from "./codec/conditions.ts";
-import { choice, clusterName, digest, embedded, instant, integer, sequence, string } from "./codec/scalars.ts";
+import {
+  choice,
+  clusterName,
+  digest,
+  embedded,
+  flagText,
+  instant,
+  integer,
+  sequence,
+  string,
+} from "./codec/scalars.ts";
 import { documentOf, inAnnotations, inMetadata, inStatus, ownKey } from "./document.ts";
 
 /** KubeFleet's PropertyValue, without the time of observation: it would be news with every pass. */
@@ -61,13 +78,14 @@ const properties: Field<MemberProperties> = {
 };
 
 const troubleKey = ownKey("trouble");
+const namespacesKey = ownKey("namespaces-recorded-at");
 
 /** `clusters/<name>.yaml`: KubeFleet's MemberCluster with what we recorded as its status. */
 export const clusterCodec = documentOf<ClusterRecord>(
   {
     kind: "MemberCluster",
     apiVersion: `${clusterGroup}/v1beta1`,
-    status: ["conditions", "properties", "resourceUsage"],
+    status: ["conditions", "namespaces", "properties", "resourceUsage"],
   },
   {
     name: clusterName,
@@ -80,6 +98,12 @@ export const clusterCodec = documentOf<ClusterRecord>(
       origins: inAnnotations(ownKey("property-origins"), embedded(unlessEmpty(mapOf(choice("provider", "price"))))),
       labels: inAnnotations(ownKey("observed-labels"), embedded(unlessEmpty(mapOf(string)))),
       measuredAt: at(["status", "resourceUsage", "observationTime"], nullable(instant)),
+    }),
+    namespaces: groupIfAt<NamespacesRecord>(["annotations", namespacesKey], {
+      // KubeFleet's, of v1beta1 alone: there a value is the Work that made the namespace.
+      names: inStatus("namespaces", unlessEmpty(mapOf(string))),
+      isCut: inAnnotations(ownKey("namespaces-cut"), flagText),
+      recordedAt: inAnnotations(namespacesKey, instant),
     }),
     contactFailure: groupIfAt<ContactFailure>(["annotations", troubleKey], {
       code: inAnnotations(

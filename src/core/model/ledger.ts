@@ -86,6 +86,8 @@ export interface ClusterRecord {
   /** What was observed of it; what hardly changed since stays as it was (`core/members`). */
   readonly properties: MemberProperties;
   readonly collection: CollectionRecord;
+  /** Null where no placement asks about them, and where they were never listed: NamespaceAffinity asks nothing then. */
+  readonly namespaces: NamespacesRecord | null;
   /** Since when contact fails; null while it answers. Eligibility counts from it (`schedule/README.md#a-48`). */
   readonly contactFailure: ContactFailure | null;
   readonly conditions: readonly Condition[];
@@ -106,6 +108,15 @@ export type PropertyOrigin = "provider" | "price";
 
 /** Of a member about which nothing was collected. */
 export const nothingCollected: CollectionRecord = { origins: new Map(), labels: new Map(), measuredAt: null };
+
+/** The namespaces of a member as decisions see them (`members/README.md#namespaces`). */
+export interface NamespacesRecord {
+  /** In the order of their names, each with the label of our mark; empty where it has none. */
+  readonly names: ReadonlyMap<string, string>;
+  /** It has more than are recorded. */
+  readonly isCut: boolean;
+  readonly recordedAt: Instant;
+}
 
 /** Names that protect a cluster although it is no member under them any more (`trust/README.md#t-33`). */
 export interface FormerNames {

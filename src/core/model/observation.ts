@@ -12,6 +12,8 @@ export type Observation =
       readonly properties: MemberProperties;
       /** What was last found out of its nodes and pods; absent where nobody asked: what is recorded stands then. */
       readonly collected?: Collected;
+      /** Its namespaces, where a placement asks about them; absent where nobody asked: what is recorded stands then. */
+      readonly namespaces?: NamespacesSeen;
       readonly inventory: Inventory;
       /** Live objects that carry our mark or stand in the inventory, by key. */
       readonly objects: ReadonlyMap<ObjectKey, LiveObject>;
@@ -42,6 +44,15 @@ export interface Collected {
   readonly missing: readonly MissingFacts[];
 }
 
+/** The namespaces of a member (`members/README.md#namespaces`). */
+export type NamespacesSeen =
+  | {
+      readonly kind: "listed";
+      /** All that do not go away, by name, each with the label of our mark; empty where it has none. */
+      readonly names: ReadonlyMap<string, string>;
+    }
+  | { readonly kind: "missing"; readonly missing: MissingFacts };
+
 /** Nodes of one type in one region; null where they do not say. */
 export interface MachineCount {
   readonly type: string | null;
@@ -50,7 +61,7 @@ export interface MachineCount {
 }
 
 /** Where facts about a member come from. */
-export type FactSource = "nodes" | "pods" | "providers";
+export type FactSource = "nodes" | "pods" | "providers" | "namespaces";
 
 /** Facts that could not be read, why, and what to do. */
 export interface MissingFacts {

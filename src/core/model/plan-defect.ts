@@ -173,6 +173,7 @@ export type ScheduleDefectCode =
   | "PickNotMember"
   | "PickNotNamed"
   | "PickAffinityUnmet"
+  | "PickNamespaceAbsent"
   | "PickTaintNotTolerated"
   | "PickOutOfContact"
   | "PickNumberExceeded"

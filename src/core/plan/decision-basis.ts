@@ -121,9 +121,9 @@ export function isScheduledAlike(
   for (const name of moved) {
     const change = changes.get(name) ?? null;
     if (change === null) return false;
-    if (isLookedPast(policy, change, profile)) continue;
+    if (isLookedPast(cycle, change, profile)) continue;
     if (isNotMissed(cycle, change, { binding: bindings.get(name) ?? null, latest }, profile)) continue;
-    if (!hasSameVerdict(policy, change, profile, now)) return false;
+    if (!hasSameVerdict(cycle, change, profile)) return false;
   }
   return true;
 }
@@ -141,13 +141,14 @@ const changesIn = rememberedPair(
   },
 );
 
-/** Whether of a member that the placement is on nothing but its document changed, which no override looks at. */
+/** Whether of a member that the placement is on nothing but facts changed, or its document, which no override looks at. */
 export function isRelabelledOnly(name: ClusterName, basis: DecisionBasis, context: PlanContext): boolean {
   const was = basis.fleetView.get(name);
   const is = context.fleetView.get(name);
   const isAskedAlike =
     was !== undefined && is !== undefined && (was.observation === null) === (is.observation === null);
-  return isAskedAlike && was.contactFailure === is.contactFailure && basis.overrides.length === 0;
+  const isReadAlike = was?.cluster === is?.cluster || basis.overrides.length === 0;
+  return isAskedAlike && was.contactFailure === is.contactFailure && isReadAlike;
 }
 
 /** The same, as this plan sees it. */

@@ -74,7 +74,7 @@ export function describeCluster(
 ): { readonly lines: readonly string[]; readonly properties: TableRows; readonly placements: TableRows } {
   const member = intent.clusters.get(record.name);
   const [, [row = []]] = clusterRows(ledger, record.name, cordoned) as TableRows & [unknown, [readonly string[]]];
-  const { contactFailure, conditions, kubeSystemUid, collection } = record;
+  const { contactFailure, conditions, kubeSystemUid, collection, namespaces } = record;
   const [, version, status, available] = row;
   const lines = [
     `${record.name}: ${status}; Kubernetes ${version}; ${available} placements available`,
@@ -87,6 +87,7 @@ export function describeCluster(
     ...conditions.map(
       (it) => `  ${it.type} ${it.status} since ${instantText(it.lastTransitionTime)}: ${it.reason}: ${it.message}`,
     ),
+    ...(namespaces === null ? [] : [`  namespaces: ${namespacesText(namespaces)}`]),
     ...(collection.measuredAt === null
       ? []
       : [`  resources measured ${shortDuration(Math.max(0, now - collection.measuredAt) as DurationMs)} ago`]),
@@ -99,6 +100,16 @@ export function describeCluster(
     ],
     placements: carriedRows(record, ledger),
   };
+}
+
+/** So many namespaces are named; the others stand in the file of the state branch. */
+const namedNamespaces = 10;
+
+function namespacesText({ names, isCut }: NonNullable<ClusterRecord["namespaces"]>): string {
+  const more = names.size - namedNamespaces;
+  const shown = [...names.keys()].slice(0, namedNamespaces).join(", ");
+  const rest = more > 0 ? ` and ${more} more` : "";
+  return `${names.size === 0 ? "none" : shown}${rest}${isCut ? ", and others that are not recorded" : ""}`;
 }
 
 /** Longer ones, as certificates are, stand in the file of the state branch. */

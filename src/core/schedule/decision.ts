@@ -39,12 +39,12 @@ export const refusedDecision = ({ cluster, plugin, because }: RefusedCandidate):
   reason: `${plugin}: ${because}`,
 });
 
-/** A cluster that the policy names. It has no score; a warning may say why it is not eligible. */
+/** A cluster that the policy names. It has no score; a warning may say what is wrong with it. */
 export const namedDecision = (cluster: ClusterName, warning: string | null): ClusterDecision => ({
   cluster,
   selected: true,
   score: null,
-  reason: warning === null ? `picked ${cluster} by name` : `picked ${cluster} by name; it is not eligible: ${warning}`,
+  reason: warning === null ? `picked ${cluster} by name` : `picked ${cluster} by name; ${warning}`,
 });
 
 const scoreText = ({ affinity, topology }: RecordedScore): string =>

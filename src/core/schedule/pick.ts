@@ -19,6 +19,7 @@ import { filterCandidates, preparePlugins } from "./framework/judging.ts";
 import type { Prepared, Ranked, Situation } from "./framework/plugin.ts";
 import { pickBatches } from "./pick-batches.ts";
 import { clusterEligibility, ineligibility, turnsIneligibleAt } from "./plugins/cluster-eligibility.ts";
+import { namespaceMissing, namespaceUnsure } from "./plugins/namespace-affinity.ts";
 import type { Profile } from "./profile.ts";
 import { trim } from "./trim.ts";
 
@@ -132,7 +133,7 @@ export interface FixedPick {
 
 /**
  * Picks the named clusters that exist and are eligible; affinity and taints play no part
- * (`schedule/README.md#pickfixed`).
+ * (`schedule/README.md#pickfixed`), nor do namespaces, but a cluster without that of the placement is warned of (`#a-56`).
  *
  * Bindings of the present policy are never dropped. By default, a named cluster that holds the placement stays selected
  * when it becomes ineligible, with a warning (`#a-36`, cases `#f3` and `#f4`).
@@ -150,7 +151,7 @@ export function pickFixed(
   );
   const members = candidatesByName(cycle.candidates);
   const judge = (name: ClusterName): Target =>
-    judgeTarget(name, members.get(name) ?? null, { isResident: resident.has(name), now: cycle.now });
+    judgeTarget(name, members.get(name) ?? null, { isResident: resident.has(name), ...cycle });
   const targets = [...new Set(clusterNames)].map(judge);
   const valid = targets.filter((it) => it.kind === "valid");
   const picked = valid.filter((it) => !holders.has(it.decision.cluster)).map((it) => it.decision);
@@ -187,7 +188,7 @@ interface Target {
 function judgeTarget(
   name: ClusterName,
   candidate: Candidate | null,
-  { isResident, now }: { readonly isResident: boolean; readonly now: Instant },
+  { isResident, namespace, now }: { readonly isResident: boolean } & Pick<Cycle, "namespace" | "now">,
 ): Target {
   if (candidate === null) {
     const because = "no member cluster has this name";
@@ -196,11 +197,21 @@ function judgeTarget(
   }
   const because = ineligibility(candidate, now);
   const turnsAt = turnsIneligibleAt(candidate, now);
-  if (because === null) return { kind: "valid", decision: namedDecision(name, null), warning: null, turnsAt };
+  if (because === null) return { kind: "valid", ...namedThere(candidate, namespace), turnsAt };
   if (isResident) {
     const warning = `${name} stays selected although it is not eligible: ${because}`;
-    return { kind: "valid", decision: namedDecision(name, because), warning, turnsAt };
+    return { kind: "valid", decision: namedDecision(name, `it is not eligible: ${because}`), warning, turnsAt };
   }
   const decision = refusedDecision({ cluster: name, plugin: clusterEligibility.name, because });
   return { kind: "ineligible", decision, warning: null, turnsAt };
+}
+
+function namedThere(candidate: Candidate, namespace: string | null): Pick<Target, "decision" | "warning"> {
+  const { name } = candidate.cluster;
+  const missing = namespace === null ? null : namespaceMissing(candidate, namespace);
+  const unsure = namespace === null ? null : namespaceUnsure(candidate, namespace);
+  return {
+    decision: namedDecision(name, missing),
+    warning: missing === null ? unsure : `${name} is named, and ${missing}`,
+  };
 }

@@ -2,37 +2,49 @@ import type { Binding, ClusterDecision } from "../model/binding.ts";
 import { remembered } from "../model/identity.ts";
 import type { PolicySnapshot } from "../model/ledger.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
-import type { ClusterName, Instant } from "../model/value.ts";
+import type { ClusterName } from "../model/value.ts";
 import { maxExplained } from "./explain.ts";
+import type { MemberNamespaces } from "./framework/facts.ts";
 import { filterCandidates, prepareSteady, rankCandidates, warningsOf } from "./framework/judging.ts";
 import type { Aspect, CandidateChange, Plugin, Situation } from "./framework/plugin.ts";
 import type { Profile } from "./profile.ts";
 
 // Whether a cycle that was carried out comes out the same although a member changed. False only means that it has to run.
 
+/** A placement as far as what it looks at goes. */
+type Looking = Pick<Situation, "policy" | "namespace">;
+
 /**
- * Whether nothing that changed about a candidate is looked at: not by a plugin, under this policy, nor because the policy
- * names the candidate. Such a change is none for the placement, wherever that is.
+ * Whether nothing that changed about a candidate is looked at: not by a plugin, under this policy and in this namespace,
+ * nor because the policy names the candidate. Such a change is none for the placement, wherever that is.
  */
-export function isLookedPast(policy: PlacementPolicy, change: CandidateChange, { plugins }: Profile): boolean {
+export function isLookedPast({ policy, namespace }: Looking, change: CandidateChange, { plugins }: Profile): boolean {
   const aspects = changedAspects(change);
   if (aspects === null) return false;
   if (aspects.length === 0) return true;
-  if (policy.kind === "PickFixed")
-    return !policy.clusterNames.includes(change.is.cluster.name) || !aspects.includes("contact");
-  const looked = lookedAt(plugins)(policy);
+  if (policy.kind === "PickFixed") {
+    // Namespaces keep nothing away from there, but are warned of.
+    const warned = namespace === null ? [] : ["namespaces", `namespace ${namespace}`];
+    return (
+      !policy.clusterNames.includes(change.is.cluster.name) ||
+      !aspects.some((it) => it === "contact" || warned.includes(it))
+    );
+  }
+  const looked = lookedAt(plugins)(policy)(namespace);
   return looked !== null && !aspects.some((it) => looked.has(it));
 }
 
-/** What plugins look at under a policy; null where one of them does not say. */
+/** What plugins look at under a policy, in the namespace that was asked about last; null where one of them does not say. */
 const lookedAt = remembered((plugins: readonly Plugin[]) =>
-  remembered((policy: PlacementPolicy): ReadonlySet<Aspect> | null => {
-    const looked = new Set<Aspect>();
-    for (const it of plugins) {
-      if (it.looksAt === undefined) return null;
-      for (const aspect of it.looksAt(policy)) looked.add(aspect);
-    }
-    return looked;
+  remembered((policy: PlacementPolicy) => {
+    let last: { readonly namespace: string | null; readonly looked: ReadonlySet<Aspect> | null } | null = null;
+    return (namespace: string | null): ReadonlySet<Aspect> | null => {
+      if (last === null || last.namespace !== namespace) {
+        const said = plugins.map((it) => it.looksAt?.(policy, namespace) ?? null);
+        last = { namespace, looked: said.every((it) => it !== null) ? new Set(said.flat()) : null };
+      }
+      return last.looked;
+    };
   }),
 );
 
@@ -49,10 +61,19 @@ const changedAspects = remembered(({ was, is }: CandidateChange): readonly Aspec
       .filter((it) => was.facts.properties.get(it)?.value !== is.facts.properties.get(it)?.value)
       .map((it) => `property ${it}` as const),
     ...(JSON.stringify(was.cluster.taints) === JSON.stringify(is.cluster.taints) ? [] : ["taints" as const]),
-    ...(was.facts.namespaces === is.facts.namespaces ? [] : ["namespaces" as const]),
+    ...changedNamespaces(was.facts.namespaces, is.facts.namespaces),
     ...(was.contactFailure === is.contactFailure && was.agent === is.agent ? [] : ["contact" as const]),
   ];
 });
+
+function changedNamespaces(was: MemberNamespaces | null, is: MemberNamespaces | null): readonly Aspect[] {
+  if (was === is) return [];
+  const [before, after] = [was?.names ?? null, is?.names ?? null];
+  if (was?.isCut !== is?.isCut || before === null || after === null) return ["namespaces"];
+  return [...before.keys(), ...after.keys()]
+    .filter((it) => before.has(it) !== after.has(it))
+    .map((it) => `namespace ${it}` as const);
+}
 
 /**
  * Whether a cycle gives the same result although a candidate that the placement is not on has changed: every plugin
@@ -61,16 +82,15 @@ const changedAspects = remembered(({ was, is }: CandidateChange): readonly Aspec
  * True needs plugins that judge every candidate by itself.
  */
 export function hasSameVerdict(
-  policy: PlacementPolicy,
+  { policy, namespace, now }: Looking & Pick<Situation, "now">,
   { was, is }: CandidateChange,
   profile: Profile,
-  now: Instant,
 ): boolean {
   if (was.cluster.name !== is.cluster.name) return false;
   if (policy.kind === "PickFixed") return !policy.clusterNames.includes(is.cluster.name);
-  if (was.facts.namespaces !== is.facts.namespaces || !isSeenAlike({ was, is }, policy, profile)) return false;
+  if (!isSeenAlike({ was, is }, policy, profile)) return false;
   const [before, after] = [was, is].map((candidate) => {
-    const situation = { policy, namespace: null, candidates: [candidate], now };
+    const situation = { policy, namespace, candidates: [candidate], now };
     // The others judge alike whom others see alike.
     const prepared = prepareSteady(
       { ...situation, holders: nobody, obsolete: nobody, leaving: nobody },
@@ -139,7 +159,7 @@ export function isNotMissed(
   const fits = parts.flatMap((it) => it.fits);
   const [didFit, isFit] = [change.was, change.is].map((candidate) => fits.every((it) => it.of(candidate) === 1));
   // Which domains there are depends on who fits, and whoever did not fit may stand in a better one.
-  const isSpread = changing.some((it) => it.looksAt === undefined || it.looksAt(policy).length > 0);
+  const isSpread = changing.some((it) => it.looksAt === undefined || it.looksAt(policy, namespace).length > 0);
   if (didFit !== isFit && isSpread) return false;
   if (isFit !== true) return true;
   // Whoever fits in a worse domain than the last one listed stays behind it by any affinity; none fits in a better one.

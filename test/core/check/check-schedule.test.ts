@@ -128,6 +128,19 @@ const cases: readonly Case[] = [
     ["PickAffinityUnmet m4"],
   ],
   [
+    "picks a cluster that has other namespaces than that of the placement, unless it may have more",
+    () => {
+      const [seen, made] = placing(all);
+      const listed = { names: new Map([["other", ""]]), isCut: false, recordedAt: seen.now };
+      const there = { ...listed, names: new Map([["team", ""]]) };
+      const told = withMemberRecord(withMemberRecord(made, "m2", { namespaces: listed }), "m3", {
+        namespaces: { ...listed, isCut: true },
+      });
+      return [seen, withRecord(withMemberRecord(told, "m4", { namespaces: there }), () => ({ namespace: "team" }))];
+    },
+    ["PickNamespaceAbsent m2"],
+  ],
+  [
     "picks a cluster with a taint that is not tolerated",
     () => {
       const [seen, made] = placing(all);

@@ -189,19 +189,28 @@ test("objects of other kinds and other placements are passed over, and so are ea
 });
 
 test("M1: a SchedulingPolicySnapshot has a namespace, which members have or not", () => {
-  const having = (name: string, namespaces: JsonObject): JsonObject =>
-    member(name, {}, { namespaces, conditions: [{ type: "NamespaceCollectionSucceeded", status: "True" }] });
+  const having = (name: string, namespaces: JsonObject, status = "True"): JsonObject =>
+    member(name, {}, { namespaces, conditions: [{ type: "NamespaceCollectionSucceeded", status }] });
   const cluster = snapshot(0, null);
   const namespaced = {
     ...cluster,
     kind: "SchedulingPolicySnapshot",
     metadata: { ...(cluster["metadata"] as JsonObject), namespace: "team-a" },
   };
-  const items = scheduled(having("a", { "team-a": "" }), having("b", { other: "" }), member("c"), namespaced);
-  expect(items.slice(1).map((it) => [it["kind"], memberAt(it, "spec", "targetCluster")])).toEqual([
-    ["ResourceBinding", "a"],
-    ["ResourceBinding", "c"],
-  ]);
+  const members = [
+    having("a", { "team-a": "" }),
+    having("b", { other: "" }),
+    member("c"),
+    having("d", { other: "" }, "False"),
+    having("e", {}),
+    // As Flotilla has it of a member that does not let anybody list them, before and after it once did.
+    having("f", {}, "Unknown"),
+    having("g", { other: "" }, "Unknown"),
+  ];
+  const items = scheduled(...members, namespaced);
+  expect(items.slice(1).map((it) => [it["kind"], memberAt(it, "spec", "targetCluster")])).toEqual(
+    ["a", "c", "d", "f"].map((it) => ["ResourceBinding", it]),
+  );
 });
 
 describe("what cannot be scheduled is refused, with where it stands", () => {

@@ -185,6 +185,11 @@ const cluster = (random: Random, name: ClusterName): ClusterRecord => ({
     labels: textsByName(random, () => text(random)),
     measuredAt: maybe(random, () => instant(random)),
   },
+  namespaces: maybe(random, () => ({
+    names: textsByName(random, () => text(random)),
+    isCut: random.below(2) === 0,
+    recordedAt: instant(random),
+  })),
   contactFailure: maybe(random, () => ({
     code: random.pick([
       "Unreachable",

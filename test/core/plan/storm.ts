@@ -285,6 +285,9 @@ export class Storm {
       labels: new Map(this.chance(50) && !isUnread ? [["loc", dice.pick(["eu", "us"])]] : []),
       missing: isUnread ? [{ source: "nodes", code: "TimedOut", message: "nodes were not read within 10 s" }] : [],
     };
+    const missing = { source: "namespaces", code: "Forbidden", message: "namespaces may not be read" } as const;
+    if (this.teams !== null)
+      member.namespaces = this.teams.pick(["listed", "listed", { kind: "missing", missing }, null]);
   }
 
   private fate(): Fate {
@@ -320,6 +323,7 @@ export class Storm {
       member.uid = clusters.get(name)?.kubeSystemUid ?? `uid-of-${name}`;
       member.refuses.clear();
       member.unlisted.clear();
+      if (member.namespaces !== null) member.namespaces = "listed";
       member.fresh = { phase: "available" };
       for (const key of [...member.finalizers]) member.finish(key);
       member.turn({ phase: "available" });

@@ -34,6 +34,7 @@ const known: ClusterRecord = {
     origins: new Map([["kubernetes.azure.com/per-cpu-core-cost", "provider"]]),
     measuredAt: (noon - 90_000) as Instant,
   },
+  namespaces: null,
   contactFailure: null,
   conditions: [],
 };
@@ -87,6 +88,16 @@ test("a member is described with its file, who says which property, and what it 
     ["resources.kubernetes-fleet.io/total-cpu", "24", "file"],
   ]);
   expect(placements[1]).toEqual([["web", "0", "Bound", "True", "picked by scheduling policy"]]);
+});
+
+test("of a member's namespaces some are named, and where they were cut that is said", () => {
+  const names = Array.from({ length: 12 }, (_, at) => [`n${at + 10}`, ""] as const);
+  const namespaces = { names: new Map(names), isCut: true, recordedAt: noon };
+  const ten = names.slice(0, 10).map(([it]) => it);
+  const linesOf = (is: ClusterRecord["namespaces"]): readonly string[] =>
+    describeCluster({ ...known, namespaces: is }, look).lines;
+  expect(linesOf(namespaces)).toContain(`  namespaces: ${ten.join(", ")} and 2 more, and others that are not recorded`);
+  expect(linesOf({ names: new Map(), isCut: false, recordedAt: noon })).toContain("  namespaces: none");
 });
 
 test("a member that was never reached, or that no file defines any more, says so", () => {

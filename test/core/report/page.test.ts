@@ -66,6 +66,7 @@ const member = (name: string, contactFailure: string | null): Ledger["clusters"]
         kubeSystemUid: "k",
         properties: new Map([["k8s.io/k8s-version", "v1.36.3"]]),
         collection: nothingCollected,
+        namespaces: null,
         contactFailure: contactFailure === null ? null : { code: "Unreachable", message: contactFailure, since: at },
         conditions: [],
       },

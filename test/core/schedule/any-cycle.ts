@@ -7,12 +7,22 @@ import { random } from "./random.ts";
 const labels = ["", "{e=p}", "{e=q}", "{e=p,r=a}", "{e=p,r=b}", "{r=a,z=1}", "{r=b,z=2}", "{e=q,r=c,z=1}"] as const;
 const properties = ["", "", "<np=4>", "<np=5>", "<np=500m,cost=1.5>", "<np=x>", "<cost=0.3,total-cpu=8>"] as const;
 
-/** A fleet of up to 12 members with labels, taints and troubles, bindings of every kind, and any policy. */
+const namespaces = ["", "~x", "~x,y", "~y", "~y+", "~"] as const;
+
+/** A fleet of up to 12 members with labels, taints, troubles and namespaces, bindings of every kind, and any policy. */
 export function anyCycle(seed: number): Cycle {
   const { below, pick } = random(seed);
+  const spaces = random(seed + 700_000);
   const members = Array.from({ length: below(13) }, (_, at) => `m${at}`);
   const fleetText = members.map((it) =>
-    [it, pick(labels), pick(["", "", "[k=v]"]), pick(["", "", "(4m)", "(6m)"]), pick(properties)].join(""),
+    [
+      it,
+      pick(labels),
+      pick(["", "", "[k=v]"]),
+      pick(["", "", "(4m)", "(6m)"]),
+      pick(properties),
+      spaces.pick(namespaces),
+    ].join(""),
   );
   const standing = [...members, "gone"].flatMap((it) =>
     below(2) === 0
@@ -35,7 +45,7 @@ export function anyCycle(seed: number): Cycle {
     policy: policyOf(policy),
     candidates: fleet(fleetText.join(" ")),
     cycleBindings: cycleBindings(standing.join(" "), 1),
-    namespace: null,
+    namespace: spaces.pick([null, "x", "y"]),
     recorded: [],
     now,
   };

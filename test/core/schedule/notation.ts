@@ -1,5 +1,5 @@
 // The notation of `schedule/README.md#cases`, so that a worked case is one line here as well.
-import { type ContactFailure, nothingCollected } from "../../../src/core/model/ledger.ts";
+import { type ContactFailure, type NamespacesRecord, nothingCollected } from "../../../src/core/model/ledger.ts";
 import { memberNameLabel } from "../../../src/core/model/names.ts";
 import type {
   ClusterTerm,
@@ -29,13 +29,14 @@ export const schedule = (
 
 /**
  * `a b{env=prod} c[k=v,q=] d(6m)`: labels, taints, and for how long it has been out of contact.
- * `<np=4,total-cpu=8>`: properties, and capacities under short names.
+ * `<np=4,total-cpu=8>`: properties, and capacities under short names. `~x,y` and, where there are more, `~x,y+`:
+ * namespaces.
  */
 export const fleet = (text: string): readonly Candidate[] => words(text).map(candidate);
 
 function candidate(text: string): Candidate {
-  const [, name = "", labels = "", taints = "", silence = "", facts = ""] =
-    /^([a-z0-9-]+)(?:\{(.*)\})?(?:\[(.*)\])?(?:\((.*)\))?(?:<(.*)>)?$/.exec(text) ?? [];
+  const [, name = "", labels = "", taints = "", silence = "", facts = "", namespaces] =
+    /^([a-z0-9-]+)(?:\{(.*)\})?(?:\[(.*)\])?(?:\((.*)\))?(?:<(.*)>)?(?:~(.*))?$/.exec(text) ?? [];
   const amounts = pairs(facts).filter(([key]) => isAmount.test(key));
   const amountsOf = (kind: string) =>
     Object.fromEntries(
@@ -64,9 +65,16 @@ function candidate(text: string): Candidate {
       contactFailure: silence === "" ? null : outOfContact(silence),
       properties: new Map(),
       collection: nothingCollected,
+      namespaces: namespaces === undefined ? null : namespacesIn(namespaces),
     },
   );
 }
+
+const namespacesIn = (text: string): NamespacesRecord => ({
+  names: new Map(pairs(text.replace("+", "")).map(([it]) => [it, ""])),
+  isCut: text.endsWith("+"),
+  recordedAt: now,
+});
 
 const isAmount = /^(?:total|allocatable|available)-/;
 

@@ -32,6 +32,7 @@ function history(seed: number): readonly { readonly texts: readonly string[]; re
       pick(["", "", "", "[k=v]"]),
       pick(["", "", "", "(4m)", "(6m)"]),
       pick(["", "<np=4>", "<np=5>", "<np=5000m>", "<np=9,cost=0.3>", "<np=500m,cost=1.5>", "<np=x,cost=1>"]),
+      pick(["", "~x", "~x,y", "~y", "~z+"]),
     ].join("");
   let texts = Array.from({ length: 8 + below(8) }, (_, at) => member(at));
   let minutes = 0;
@@ -68,8 +69,9 @@ describe.each(Object.values(profiles))("in the profile $name", (profile) => {
       const membersOf = membersRemembered();
       // As long as nothing about them changes, bindings are the very same, too.
       const standing = cycleBindings(bindings, latest);
+      const namespace = random(seed + 700_000).pick([null, "x", "y"]);
       const cycleAt = (minutes: number) => ({
-        namespace: null,
+        namespace,
         recorded: [],
         now: (now + minutes * 60_000) as Cycle["now"],
       });
@@ -88,16 +90,15 @@ describe.each(Object.values(profiles))("in the profile $name", (profile) => {
   test("placements that ask the same share what is said of a fleet, and nothing that they ask of it alone", () => {
     for (let seed = 0; seed < rounds; seed++) {
       const candidates = fleet((history(seed)[0]?.texts ?? []).join(" "));
-      const cycle = { namespace: null, cycleBindings: [], recorded: [], now };
-      for (const text of [
-        ...policies,
-        ...policies.map((it) => it.replace(/^\d/, "7")),
-        "4 prefer 7:@np/Asc spread r:1",
-      ]) {
-        const shared = schedule({ ...cycle, policy: policyOf(text), candidates }, profile);
-        const alone = schedule({ ...cycle, policy: policyOf(text), candidates: [...candidates] }, profile);
-        expect(shared, `seed ${seed}: ${text}`).toEqual(alone);
-      }
+      const cycle = { cycleBindings: [], recorded: [], now };
+      const texts = [...policies, ...policies.map((it) => it.replace(/^\d/, "7")), "4 prefer 7:@np/Asc spread r:1"];
+      for (const text of texts)
+        for (const namespace of [null, "x", "y"]) {
+          const asked = { ...cycle, namespace };
+          const shared = schedule({ ...asked, policy: policyOf(text), candidates }, profile);
+          const alone = schedule({ ...asked, policy: policyOf(text), candidates: [...candidates] }, profile);
+          expect(shared, `seed ${seed}: ${text}`).toEqual(alone);
+        }
     }
   });
 });

@@ -92,14 +92,14 @@ describe.each(Object.values(profiles))("namespaces, in the profile $name", (prof
     if (member === undefined) throw new Error("one cluster");
     return { ...member, facts: { ...member.facts, namespaces } };
   };
-  const teamA = new Set(["team-a"]);
+  const teamA = new Map([["team-a", ""]]);
   const candidates = [
     having("a", null),
     having("b", { names: teamA, isCut: false }),
-    having("c", { names: new Set(["other"]), isCut: false }),
+    having("c", { names: new Map([["other", ""]]), isCut: false }),
     having("d", { names: teamA, isCut: true }),
     having("e", { names: null, isCut: false }),
-    having("f", { names: new Set(["x"]), isCut: true }),
+    having("f", { names: new Map([["x", ""]]), isCut: true }),
   ];
 
   test("M1 with A 55: a placement in a namespace goes where it exists, is not reported, or was cut from the list", () => {
@@ -112,8 +112,19 @@ describe.each(Object.values(profiles))("namespaces, in the profile $name", (prof
     expect(schedule({ policy: all(), candidates, cycleBindings: [] }, profile).found).toBe(6);
   });
 
-  test("F9: PickFixed does not look at them", () => {
-    const outcome = schedule({ policy: fixed("c"), namespace: "team-a", candidates, cycleBindings: [] }, profile);
-    expect(told(outcome)).toBe("+c | T1 c |");
+  test("F9 with A 56: PickFixed picks without the namespace, and warns of it", () => {
+    const asked = { policy: fixed("b,c,f"), namespace: "team-a", candidates, cycleBindings: [] };
+    const outcome = schedule(asked, profile);
+    expect(told(outcome)).toBe("+b +c +f | T3 b,c,f |");
+    expect(outcome.warnings).toEqual([
+      "c is named, and the namespace team-a does not exist there",
+      "f has more namespaces than it lists: whether team-a is among them is unknown",
+    ]);
+    expect(outcome.decisions.map((it) => it.reason)).toEqual([
+      "picked b by name",
+      "picked c by name; the namespace team-a does not exist there",
+      "picked f by name",
+    ]);
+    expect(schedule({ ...asked, namespace: null }, profile).warnings).toEqual([]);
   });
 });

@@ -12,6 +12,7 @@ import { type Collected, noProperties, type Observation } from "../../model/obse
 import type { World } from "../../model/plan.ts";
 import { earliest, type Instant } from "../../model/value.ts";
 import type { Reached } from "./members.ts";
+import { namespacesOf } from "./namespaces.ts";
 
 /** What is recorded of the facts about a member that answered; what it was, where nothing is worth a commit. */
 export function factsOf(cluster: ClusterRecord, seen: Reached, world: FactsInput): FactsRecord {
@@ -69,8 +70,9 @@ export const factsDueAt = (world: World, { clusters }: Pick<Ledger, "clusters">)
   for (const [name, seen] of world.observed) {
     const cluster = clusters.get(name);
     if (cluster === undefined || cluster.contactFailure !== null) continue;
-    if (seen.kind === "reached" && seen.collected !== undefined)
-      due = earliest(due, factsOf(cluster, seen, world).until);
+    if (seen.kind !== "reached") continue;
+    if (seen.collected !== undefined) due = earliest(due, factsOf(cluster, seen, world).until);
+    due = earliest(due, namespacesOf(cluster, seen, world).until);
   }
   return due;
 };

@@ -18,6 +18,7 @@ interface MemberView {
   readonly contactFailure: ContactFailure | null;
   readonly properties: ClusterRecord["properties"];
   readonly collection: ClusterRecord["collection"];
+  readonly namespaces: ClusterRecord["namespaces"];
   /** Stands for the observation; null when the member was not asked. */
   readonly observation: object | null;
 }
@@ -60,13 +61,14 @@ const lastOf = remembered((_: Ledger["clusters"]): { fleetView: FleetView | null
 
 function viewsOf({ intent, observed }: World, clusters: Ledger["clusters"]): FleetView {
   const views = new Map<ClusterName, MemberView>();
-  for (const [name, { contactFailure, properties, collection }] of clusters) {
+  for (const [name, { contactFailure, properties, collection, namespaces }] of clusters) {
     const seen = observed.get(name);
     views.set(name, {
       cluster: intent.clusters.get(name) ?? null,
       contactFailure,
       properties,
       collection,
+      namespaces,
       observation: seen === undefined ? null : tokenOf(seen),
     });
   }
@@ -78,7 +80,8 @@ const isSeenAlike = (was: MemberView, is: MemberView): boolean =>
   was.cluster === is.cluster &&
   was.contactFailure === is.contactFailure &&
   was.properties === is.properties &&
-  was.collection.labels === is.collection.labels;
+  was.collection.labels === is.collection.labels &&
+  was.namespaces === is.namespaces;
 
 /** What changed since an earlier view. Every placement of a plan asks, nearly always about the same one. */
 export const changesSince: (before: FleetView, after: FleetView) => Changes = rememberedPair((before, after) => {

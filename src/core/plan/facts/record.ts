@@ -1,4 +1,5 @@
 import { withAskedProperties } from "../../members/access.ts";
+import { placedNamespaces, withPlacedNamespaces } from "../../members/namespaces.ts";
 import { type Condition, settleConditions, type Verdict } from "../../model/condition.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
 import { remembered, revised, revisedMap, sameMap } from "../../model/identity.ts";
@@ -12,11 +13,12 @@ import {
 } from "../../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { clusterGroup } from "../../model/names.ts";
-import { type Collected, noProperties, type Observation } from "../../model/observation.ts";
+import { type Collected, type NamespacesSeen, noProperties, type Observation } from "../../model/observation.ts";
 import type { World } from "../../model/plan.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import { collectedIn, collectionVerdict, factsOf } from "./collected-facts.ts";
 import { fleetViewOf, type Reached, trustedObservationsOf } from "./members.ts";
+import { namespacesIn, namespacesOf, namespacesVerdict } from "./namespaces.ts";
 import { type ObservationContext, withObservedFacts } from "./observed-facts.ts";
 
 /**
@@ -42,7 +44,7 @@ export function record(world: World, observe: Observe = withObservedFacts): Ledg
 type Observe = (record: PlacementRecord, context: ObservationContext) => PlacementRecord;
 
 function recordClusters({ intent, ledger, observed, now }: World): Ledger["clusters"] {
-  const asked = (it: ClusterRecord): ClusterRecord => withAskedProperties(it, intent.fleet);
+  const asked = (it: ClusterRecord): ClusterRecord => withoutUnasked(it, intent);
   // A member whose document cannot be used has not left.
   const unread =
     intent.unusable.size === 0
@@ -90,7 +92,7 @@ function recordCluster(cluster: MemberCluster, input: ContactInput): ClusterReco
   const { ledger, observed, now } = input;
   const before = ledger.clusters.get(cluster.name);
   const specDigest = specDigestOf(cluster);
-  const base: ClusterRecord = (before && withAskedProperties(before, input.intent.fleet)) ?? {
+  const base: ClusterRecord = (before && withoutUnasked(before, input.intent)) ?? {
     name: cluster.name,
     uid: digestOf(["MemberCluster", cluster.name, ledger.fleet, ledger.sequence]).slice(0, 32),
     generation: 0,
@@ -98,6 +100,7 @@ function recordCluster(cluster: MemberCluster, input: ContactInput): ClusterReco
     kubeSystemUid: null,
     properties: noProperties,
     collection: nothingCollected,
+    namespaces: null,
     contactFailure: null,
     conditions: [],
   };
@@ -106,11 +109,16 @@ function recordCluster(cluster: MemberCluster, input: ContactInput): ClusterReco
   const recorded = seen === undefined ? spec : withContact(spec, seen, input);
   // What another cluster says of itself is not said of the member.
   const collected = recorded.contactFailure === null ? collectedIn(seen) : null;
-  const { prices } = input.intent;
-  const by: SettledBy = { collected, prices, cluster };
+  const namespaces = recorded.contactFailure === null ? namespacesIn(seen) : null;
+  const { prices, placements } = input.intent;
+  const by: SettledBy = { collected, namespaces, placed: placedNamespaces(placements), prices, cluster };
   const known = settled.get(recorded);
-  if (known?.collected === collected && known.prices === prices && known.cluster === cluster) return recorded;
-  const verdicts = [...clusterVerdicts(recorded), ...collectionVerdict(recorded, collected, input.intent)];
+  if (known !== undefined && isSettledAlike(known, by)) return recorded;
+  const verdicts = [
+    ...clusterVerdicts(recorded),
+    ...collectionVerdict(recorded, collected, input.intent),
+    ...namespacesVerdict(recorded, namespaces, input.intent),
+  ];
   const conditions = settleConditions(recorded.conditions, verdicts, now);
   const next = conditions === recorded.conditions ? recorded : { ...recorded, conditions };
   settled.set(next, by);
@@ -122,9 +130,22 @@ const settled = new WeakMap<ClusterRecord, SettledBy>();
 
 interface SettledBy {
   readonly collected: Collected | null;
+  readonly namespaces: NamespacesSeen | null;
+  readonly placed: ReadonlySet<string>;
   readonly prices: World["intent"]["prices"];
   readonly cluster: MemberCluster;
 }
+
+const isSettledAlike = (a: SettledBy, b: SettledBy): boolean =>
+  a.collected === b.collected &&
+  a.namespaces === b.namespaces &&
+  a.placed === b.placed &&
+  a.prices === b.prices &&
+  a.cluster === b.cluster;
+
+/** The record without what nobody asks for any more, whether or not the member answers. */
+const withoutUnasked = (before: ClusterRecord, { fleet, placements }: World["intent"]): ClusterRecord =>
+  withPlacedNamespaces(withAskedProperties(before, fleet), placements);
 
 const specDigestOf = remembered(({ labels, spec }: MemberCluster) => digestOf({ labels, spec }));
 
@@ -135,7 +156,8 @@ function withContact(cluster: ClusterRecord, seen: Observation, input: ContactIn
   if (message !== null) return withTrouble(cluster, { code: "IdentityChanged", message }, now);
   const { clusterUid } = seen;
   const { properties, collection } = factsOf(cluster, seen, input);
-  return revised(cluster, { kubeSystemUid: clusterUid, properties, collection, contactFailure: null });
+  const { namespaces } = namespacesOf(cluster, seen, input);
+  return revised(cluster, { kubeSystemUid: clusterUid, properties, collection, namespaces, contactFailure: null });
 }
 
 /** Why what answers is not this member: nothing may be written there (`plan/README.md#d-8`). Null when it is. */

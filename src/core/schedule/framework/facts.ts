@@ -19,8 +19,8 @@ export interface MemberFacts {
 
 /** The namespaces that a member reports. */
 export interface MemberNamespaces {
-  /** Null where it reports that it does, and lists none (case `schedule/README.md#m1`). */
-  readonly names: ReadonlySet<string> | null;
+  /** By name, with whatever is said of each; null where it reports that it does, and lists none (case `schedule/README.md#m1`). */
+  readonly names: ReadonlyMap<string, string> | null;
   /** It has more than are listed (`schedule/README.md#a-55`). */
   readonly isCut: boolean;
 }
@@ -40,13 +40,23 @@ export const declaredFacts = remembered((cluster: MemberCluster): MemberFacts =>
 });
 
 /** What is recorded of a member, and where nothing is, what its file declares (`members/README.md#precedence`). */
-export const factsOfMember = (cluster: MemberCluster, { properties, collection }: RecordedMember): MemberFacts =>
-  properties.size === 0 && collection.labels.size === 0
-    ? declaredFacts(cluster)
-    : mergedFacts(cluster, properties)(collection);
+export const factsOfMember = (
+  cluster: MemberCluster,
+  { properties, collection, namespaces }: RecordedMember,
+): MemberFacts => {
+  const facts =
+    properties.size === 0 && collection.labels.size === 0
+      ? declaredFacts(cluster)
+      : mergedFacts(cluster, properties)(collection);
+  return namespaces === null ? facts : withNamespaces(facts, namespaces);
+};
+
+const withNamespaces = rememberedPair(
+  (facts: MemberFacts, namespaces: MemberNamespaces): MemberFacts => ({ ...facts, namespaces }),
+);
 
 /** What decisions see of a member's record. */
-export type RecordedMember = Pick<ClusterRecord, "contactFailure" | "properties" | "collection">;
+export type RecordedMember = Pick<ClusterRecord, "contactFailure" | "properties" | "collection" | "namespaces">;
 
 const mergedFacts = rememberedPair((cluster: MemberCluster, recorded: MemberProperties) =>
   remembered(({ labels, origins: of }: CollectionRecord): MemberFacts => {

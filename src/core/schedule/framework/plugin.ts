@@ -19,14 +19,23 @@ export interface Plugin {
   /** What of a candidate the results for others rest on, as one text. Left out: nothing. */
   othersSee?(candidate: Candidate, policy: PlacementPolicy): string;
   /**
-   * What of a candidate it looks at under a policy: whatever else changes, it says the same of everybody, to the word. Left
-   * out: it may look at anything.
+   * What of a candidate it looks at under a policy, for a placement in that namespace: whatever else changes, it says the
+   * same of everybody, to the word. Left out: it may look at anything.
    */
-  looksAt?(policy: PlacementPolicy): readonly Aspect[];
+  looksAt?(policy: PlacementPolicy, namespace: string | null): readonly Aspect[];
 }
 
-/** Something about a candidate that may change while everything else stays as it is. */
-export type Aspect = `label ${string}` | `property ${string}` | "taints" | "namespaces" | "contact";
+/**
+ * Something about a candidate that may change while everything else stays as it is; `namespaces` is whether it reports
+ * them, and all of them.
+ */
+export type Aspect =
+  | `label ${string}`
+  | `property ${string}`
+  | `namespace ${string}`
+  | "taints"
+  | "namespaces"
+  | "contact";
 
 /** A candidate before and after a change. */
 export interface CandidateChange {
