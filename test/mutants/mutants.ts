@@ -683,7 +683,14 @@ export const mutants: readonly Mutant[] = [
     breaks: "says that two files ask for an object although one of them does not any more",
     file: "src/core/plan/conflicts.ts",
     find: "const isLettingGo = !context.wants",
-    replace: "const isLettingGo = placement === keeper && !context.wants",
+    replace: "const isLettingGo = wanters.length < 2 && !context.wants",
+    caughtBy: ["test/core/plan/conflicts.test.ts"],
+  },
+  {
+    breaks: "takes somebody else's wish for that of the one who has the object",
+    file: "src/core/plan/conflicts.ts",
+    find: "goesOnWanting(ledger, { cluster, placement: keeper }, key)",
+    replace: "isWantedForGood(ledger, { cluster, placement: keeper }, key)",
     caughtBy: ["test/core/plan/conflicts.test.ts"],
   },
   {

@@ -48,9 +48,9 @@ function conflictsIn(
       const wanters = context.wants.wantersOf(cluster, key).filter((it) => !isLeaving(it, key, cluster, ledger));
       if (wanters.length < 2) continue;
       const keeper = keeperOf(wanters, { key, cluster }, ledger, context);
+      const isLettingGo = !context.wants.goesOnWanting(ledger, { cluster, placement: keeper }, key);
       for (const placement of wanters) {
         if (placement === keeper) continue;
-        const isLettingGo = !context.wants.isWantedForGood(ledger, { cluster, placement }, key);
         add(found, { placement, keeper, isLettingGo }, cluster, key);
       }
     }

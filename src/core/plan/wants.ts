@@ -48,12 +48,15 @@ export function wantsIn(contextNow: () => PlanContext, schedule: typeof schedule
   };
   const wantersOf = (cluster: ClusterName, key: ObjectKey): readonly PlacementKey[] =>
     (selectors().byObject.get(key) ?? none).filter((it) => prospectOf(it)?.wants(cluster, key) === true);
+  const goesOnWanting: Wants["goesOnWanting"] = (ledger, { cluster, placement }, key) =>
+    endOf(placement, ledger)?.wants(cluster, key) === true;
   return {
     wantersOf,
     isWantedForGood: (ledger, { cluster, placement }, key) =>
       (selectors().byObject.get(key) ?? none).some(
-        (it) => it !== placement && endOf(it, ledger)?.wants(cluster, key) === true,
+        (it) => it !== placement && goesOnWanting(ledger, { cluster, placement: it }, key),
       ),
+    goesOnWanting,
     isWantedBy: (placement, cluster, key) => prospectOf(placement)?.wants(cluster, key) === true,
     sharedObjects: () => selectors().shared,
     isAnythingWantedIn({ cluster, placement }, holder, isGoing) {

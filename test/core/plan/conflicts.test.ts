@@ -56,3 +56,19 @@ test("where the one that has it only waits for its own update, its rollout has t
   expect(conflictsAfter(world)).toEqual([]);
   expect(["m1", "m2"].map((it) => world.carried(it).length)).toEqual([2, 2]);
 });
+
+test("who waits for the one that has it is told of that one, whoever else goes on wanting it", () => {
+  const world = crossed();
+  conflictsAfter(world);
+  world.commit(() => place(world, "third", "m1", ["ns=extra"]));
+  conflictsAfter(world);
+  world.commit(() => {
+    place(world, "shop", "", ["ns=shop", "unavailable=25%"]);
+    place(world, "next", "", ["ns=extra", "unavailable=1"]);
+  });
+  expect(conflictsAfter(world)).toEqual([
+    "next: Namespace extra on m1: shop keeps that until its next version gets there",
+    "shop: Namespace shop on m2: next keeps that until its next version gets there",
+    "third: Namespace extra on m1: shop keeps that until its next version gets there",
+  ]);
+});

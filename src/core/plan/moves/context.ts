@@ -49,6 +49,8 @@ export interface Wants {
    * it only still carries, and is to lose as well, it does not.
    */
   readonly isWantedForGood: (ledger: Ledger, owner: Owner, key: ObjectKey) => boolean;
+  /** Whether one placement goes on wanting it there, by the same rule. */
+  readonly goesOnWanting: (ledger: Ledger, owner: Owner, key: ObjectKey) => boolean;
   /** Whether one placement does: cheaper to tell than all of them. */
   readonly isWantedBy: (placement: PlacementKey, cluster: ClusterName, key: ObjectKey) => boolean;
   /** Objects that more than one placement selects or carries, anywhere, in the order of their keys. */
