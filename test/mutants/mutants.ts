@@ -217,6 +217,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/apply/claim.test.ts", ...stories],
   },
   {
+    breaks: "names as the next owner who can place nothing, though another one can",
+    file: "src/core/plan/moves/hand-over.ts",
+    find: "others.find(canTake) ?? ",
+    replace: "",
+    caughtBy: ["test/core/plan/envelopes.test.ts"],
+  },
+  {
+    breaks: "keeps an object for who can place nothing, though another one can",
+    file: "src/core/plan/moves/hand-over.ts",
+    find: "if (isNamed && canTake(known)) return known;",
+    replace: "if (isNamed) return known;",
+    caughtBy: ["test/core/plan/envelopes.test.ts"],
+  },
+  {
     breaks: "lets go what a placement picks that can place nothing yet",
     file: "src/core/plan/wants.ts",
     find: "isUpcoming(key) || selection.picked.has(key);",

@@ -172,6 +172,37 @@ describe("R-05 half a version is worse than none", () => {
     expect([uid, world.head.placements.has(web)]).toEqual([uidOf(), false]);
   });
 
+  test.each([
+    ["from the beginning", true],
+    ["as soon as there is one", false],
+  ])("what leaves another one is handed over to a placement that can place it, %s", (_, isThere) => {
+    const picking = (name: string, spaces: string) =>
+      placementOf({ name, policy: policyOf("PickAll", undefined), options: [`ns=${spaces}`, "unavailable=100%"] });
+    const put = (name: string, spaces: string) => world.placements.set(name as PlacementKey, picking(name, spaces));
+    world.commit(() => {
+      for (const it of ["shop", "zoo"]) write(world, objectOf("Namespace", it, "-"));
+      for (const it of ["shop", "zoo"]) put(it, it);
+    });
+    settle();
+    const uidOf = () => world.member(m1).objects.get(keyOf("ConfigMap", "web/config"))?.uid;
+    const uid = uidOf();
+    world.commit(() => {
+      world.placements.delete(web);
+      write(world, envelopeOf("shop/e", [objectOf("ConfigMap", "shop/inner", "one")], "data.k0: no"));
+      put("shop", "shop,web");
+      if (isThere) put("zoo", "zoo,web");
+    });
+    settle();
+    if (!isThere) {
+      expect(world.head.placements.has(web)).toBe(true);
+      world.commit(() => put("zoo", "zoo,web"));
+      settle();
+    }
+    const { objects } = world.member(m1);
+    expect(objects.get(keyOf("ConfigMap", "web/config"))?.mark?.label).toBe("zoo");
+    expect([uid, world.head.placements.has(web)]).toEqual([uidOf(), false]);
+  });
+
   test("one that was accepted and is unusable now, with nothing to hold, is not deselected", () => {
     const { id } = envelopeOf("web/e", []);
     world.commit(() => {
