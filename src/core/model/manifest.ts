@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, memberAt, textOf } from "./json.ts";
-import { placementGroup } from "./names.ts";
+import { clusterGroup, flotillaGroup, placementGroup } from "./names.ts";
 import type { Digest } from "./value.ts";
 
 /** A Kubernetes object as data, at least with apiVersion, kind and metadata.name. */
@@ -172,6 +172,26 @@ export const scopeOf = (id: ObjectId, scopes: Pick<ScopeTable, "get">): Scope | 
 /** KubeFleet's two kinds of envelopes (`render/README.md#envelopes`). */
 export const isEnvelope = ({ group, kind }: Pick<ObjectId, "group" | "kind">): boolean =>
   group === placementGroup && (kind === "ClusterResourceEnvelope" || kind === "ResourceEnvelope");
+
+/**
+ * Whether no placement carries objects of a kind: those of the fleet machinery, and those that clusters make
+ * (`render/README.md#what-is-never-placed`).
+ */
+export const isNeverPlaced = (kind: Pick<ObjectId, "group" | "kind">): boolean =>
+  ownGroups.has(kind.group) || ownKinds.has(kindKey(kind)) || (kind.group === placementGroup && !isEnvelope(kind));
+
+const ownGroups: ReadonlySet<string> = new Set([
+  ...[clusterGroup, flotillaGroup],
+  ...["coordination.k8s.io", "events.k8s.io", "metrics.k8s.io"],
+]);
+
+// Core Event is KubeFleet's omission (`render/README.md#a-58`).
+const ownKinds: ReadonlySet<string> = new Set([
+  ...["/Event", "/Node", "/Pod"],
+  ...["ServiceImport", "TrafficManagerBackend", "TrafficManagerProfile"].map(
+    (it) => `networking.fleet.azure.com/${it}`,
+  ),
+]);
 
 /** How an envelope is named where objects of it are. */
 export const envelopeRef = ({ kind, namespace, name }: ObjectId): EnvelopeRef => ({

@@ -1,6 +1,7 @@
 import { memberAt, textsOf } from "../model/json.ts";
 import {
   apiVersionOf,
+  isNeverPlaced,
   kindKey,
   type ObjectKey,
   objectKey,
@@ -14,7 +15,7 @@ import { isReservedNamespace } from "../model/names.ts";
 import type { ResourceSelector } from "../model/placement.ts";
 import { compareText, selects } from "../model/value.ts";
 import type { SelectionIndex } from "./object-index.ts";
-import { isDeniedKind, isMadeByCluster } from "./placeable.ts";
+import { isMadeByCluster } from "./placeable.ts";
 
 /** Why nothing at all may be placed. */
 export interface SelectionRefused {
@@ -43,7 +44,7 @@ export interface SelectionContext {
 
 /** The objects that one selector of a placement selects (`render/README.md#selection`, `#l1` to `#l12`). */
 export function pick(selector: ResourceSelector, setting: SelectionContext): Picked | SelectionRefused {
-  if (isDeniedKind(selector))
+  if (isNeverPlaced(selector))
     return picked([], [`the selector ${selectorText(selector)} selects nothing: ${selector.kind} is never placed`]);
   if (!selectsNamespaces(selector)) return pickObjects(selector, setting);
   if (setting.scope === "Namespaced")
@@ -81,7 +82,7 @@ function homeless({ name }: ResourceSelector, found: Picked, { index }: Selectio
 /** Everything in a namespace that may be placed. */
 function contentsOf(namespace: string, { index }: SelectionContext): Picked {
   const inside = (index.byNamespace.get(namespace) ?? []).filter((it) => scopeOf(it.id, index.scopes) === "Namespaced");
-  const skipped = inside.filter((it) => isDeniedKind(it.id) || isMadeByCluster(it, index));
+  const skipped = inside.filter((it) => isNeverPlaced(it.id) || isMadeByCluster(it, index));
   const left = new Set(skipped);
   return picked(
     inside.filter((it) => !left.has(it)),

@@ -1,27 +1,7 @@
 import { member, memberAt } from "../model/json.ts";
-import { isEnvelope, kindKey, type ObjectId, objectKey, placedText, type SourcedManifest } from "../model/manifest.ts";
-import { clusterGroup, flotillaGroup, kubeFleetPrefix, placementGroup } from "../model/names.ts";
+import { kindKey, objectKey, placedText, type SourcedManifest } from "../model/manifest.ts";
+import { kubeFleetPrefix } from "../model/names.ts";
 import type { ObjectIndex } from "./object-index.ts";
-
-const deniedGroups = new Set([clusterGroup, flotillaGroup, "coordination.k8s.io", "events.k8s.io", "metrics.k8s.io"]);
-
-// Core Event is KubeFleet's omission (`render/README.md#a-58`).
-const deniedKinds = new Set([
-  "/Event",
-  "/Node",
-  "/Pod",
-  ...["ServiceImport", "TrafficManagerBackend", "TrafficManagerProfile"].map(
-    (it) => `networking.fleet.azure.com/${it}`,
-  ),
-]);
-
-type ObjectKind = Pick<ObjectId, "group" | "kind">;
-
-/** Kinds of the fleet machinery, and those that clusters make (`render/README.md#what-is-never-placed`). */
-export const isDeniedKind = (kind: ObjectKind): boolean =>
-  deniedGroups.has(kind.group) ||
-  deniedKinds.has(kindKey(kind)) ||
-  (kind.group === placementGroup && !isEnvelope(kind));
 
 /** Whether controllers make this object in every cluster: it is skipped (`render/README.md#what-is-never-placed`). */
 export function isMadeByCluster(object: SourcedManifest, index: ObjectIndex): boolean {

@@ -3,6 +3,7 @@ import {
   envelopeRef,
   envelopeText,
   isEnvelope,
+  isNeverPlaced,
   misplacedIn,
   type ObjectKey,
   objectKey,
@@ -12,7 +13,7 @@ import {
 } from "../model/manifest.ts";
 import type { SelectionIndex } from "./object-index.ts";
 import { inSelectionOrder, type SelectionRefused, selectionRefused } from "./pick.ts";
-import { isDeniedKind, isMadeByCluster } from "./placeable.ts";
+import { isMadeByCluster } from "./placeable.ts";
 
 /** What is selected, with the contents of envelopes in their places; or why none of it may be placed, in words. */
 type Unwrapped = { readonly kind: "unwrapped"; readonly objects: readonly SourcedManifest[] } | SelectionRefused;
@@ -56,7 +57,7 @@ function defectOf(selected: SourcedManifest, index: SelectionIndex): string | nu
   for (const object of contentsOf(selected)) {
     const misplaced = misplacedIn(type, object.id, index.scopes);
     if (misplaced !== null) return misplaced;
-    if (isDeniedKind(object.id) || isMadeByCluster(object, index)) return `${objectText(object.id)} is never placed`;
+    if (isNeverPlaced(object.id) || isMadeByCluster(object, index)) return `${objectText(object.id)} is never placed`;
   }
   return null;
 }

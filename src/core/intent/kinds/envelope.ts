@@ -4,6 +4,7 @@ import { remembered } from "../../model/identity.ts";
 import { digestOf, isObject, type Json, type JsonObject, memberAt, textOf } from "../../model/json.ts";
 import {
   idOf,
+  isNeverPlaced,
   type Manifest,
   objectKey,
   objectText,
@@ -11,7 +12,7 @@ import {
   type VersionedId,
   type WrappedObject,
 } from "../../model/manifest.ts";
-import { flotillaGroup, isReservedNamespace, placementGroup } from "../../model/names.ts";
+import { isReservedNamespace, placementGroup } from "../../model/names.ts";
 import {
   error,
   type FieldProblem,
@@ -21,7 +22,6 @@ import {
   problemMessage,
 } from "../../yaml/problems.ts";
 import { definitionProblems, isDefinition } from "./custom-resource-definition.ts";
-import { isNeverPlaced } from "./fields.ts";
 import { type ContentOf, everythingMayChange, type ReadKind, selectsNothing } from "./kind.ts";
 import { manifestFrom, manifestProblems, withoutServerMetadata } from "./manifest.ts";
 import { commonProblems } from "./metadata.ts";
@@ -131,7 +131,8 @@ const wrong = (at: JsonPath, message: string, fix: string): Identity => ({
 
 function objectProblems(id: VersionedId, manifest: Manifest): FieldProblems {
   const own = [...manifestProblems(id, manifest), ...(isDefinition(id) ? definitionProblems(manifest) : [])];
-  if (isNeverPlaced(id) || id.group === placementGroup || id.group === flotillaGroup)
+  // An envelope within an envelope is not unwrapped.
+  if (isNeverPlaced(id) || id.group === placementGroup)
     return [...own, error("FLT1416", ["kind"], `objects of kind ${id.kind} are never placed`, "remove it")];
   if (id.group === "" && id.kind === "Namespace" && isReservedNamespace(id.name))
     return [

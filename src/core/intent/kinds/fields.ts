@@ -1,5 +1,3 @@
-import { isEnvelope } from "../../model/manifest.ts";
-import { clusterGroup, placementGroup } from "../../model/names.ts";
 import type { CountOrPercent } from "../../model/placement.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 
@@ -49,25 +47,3 @@ export const immutableProblems = (
     .map(([field, was, is]) =>
       error("FLT1315", ["spec", field], `cannot change from ${was} to ${is}`, `write ${kind} with another name`),
     );
-
-const ownGroups: ReadonlySet<string> = new Set([
-  clusterGroup,
-  "events.k8s.io",
-  "coordination.k8s.io",
-  "metrics.k8s.io",
-]);
-
-const ownKinds: ReadonlySet<string> = new Set([
-  "/Event",
-  "/Pod",
-  "/Node",
-  ...["ServiceImport", "TrafficManagerProfile", "TrafficManagerBackend"].map(
-    (it) => `networking.fleet.azure.com/${it}`,
-  ),
-]);
-
-/** Kinds that no placement carries: a cluster's or the fleet's own (`render/README.md#what-is-never-placed`). */
-export const isNeverPlaced = ({ group, kind }: { readonly group: string; readonly kind: string }): boolean =>
-  ownGroups.has(group) ||
-  ownKinds.has(`${group}/${kind}`) ||
-  (group === placementGroup && !isEnvelope({ group, kind }));

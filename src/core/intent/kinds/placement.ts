@@ -3,12 +3,12 @@ import type {
   ResourceSelector as WrittenSelector,
 } from "#schemas/cluster-resource-placement";
 import schema from "../../../../schemas/cluster-resource-placement.json" with { type: "json" };
-import { isEnvelope, kindKey, type ScopeTable } from "../../model/manifest.ts";
+import { isEnvelope, isNeverPlaced, kindKey, type ScopeTable } from "../../model/manifest.ts";
 import { isReservedNamespace, placementGroup } from "../../model/names.ts";
 import { type Placement, placementKey, type ResourceSelector } from "../../model/placement.ts";
 import { nearest } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath, note, warning } from "../../yaml/problems.ts";
-import { isNeverPlaced, notSupportedYet, repeatedIndices } from "./fields.ts";
+import { notSupportedYet, repeatedIndices } from "./fields.ts";
 import type { CommitKinds, ContentOf, ReadKind } from "./kind.ts";
 import { dnsLabelProblems, labelSelectorProblems, newerFieldProblems, statusProblems } from "./metadata.ts";
 import { policyFrom, policyProblems, policyUpdateProblems } from "./placement-policy.ts";

@@ -255,6 +255,7 @@ const cases: readonly [id: string, ref: string, text: string, want: readonly str
     selectors('{group: "", version: v1, kind: Node, name: node}'),
     ["FLT1311"],
   ],
+  ["V-PL-12", "a kind of our own", selectors("{group: flotilla.dev, version: v1alpha1, kind: Fleet}"), ["FLT1311"]],
   ["V-CRP-05", "a namespaced kind", selectors("{group: apps, version: v1, kind: Deployment}"), ["FLT1311"]],
   [
     "V-CRP-05",
