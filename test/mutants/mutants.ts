@@ -231,6 +231,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/envelopes.test.ts"],
   },
   {
+    breaks: "counts whatever goes from approvals/ as an approval that was taken away",
+    file: "src/core/plan/approval/answers.ts",
+    find: "isApprovalPath(it.path) && it.before",
+    replace: 'it.path.startsWith("approvals/") && it.before',
+    caughtBy: ["test/core/plan/approval/attacks-taken-back.test.ts"],
+  },
+  {
     breaks: "lets go what a placement picks that can place nothing yet",
     file: "src/core/plan/wants.ts",
     find: "isUpcoming(key) || selection.picked.has(key);",

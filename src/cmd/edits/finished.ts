@@ -1,7 +1,7 @@
-import { isApprovalPath } from "../../core/intent/kinds/approval.ts";
 import { confirmationPath } from "../../core/intent/kinds/deletion-confirmation.ts";
 import type { Ledger } from "../../core/model/ledger.ts";
 import type { EvictionRecord } from "../../core/model/placement.ts";
+import { isApprovalPath } from "../../core/model/trust.ts";
 import type { RunRecord } from "../../core/model/update-run.ts";
 import { compareText, type Digest, type PlacementKey } from "../../core/model/value.ts";
 import { requestsIn } from "../../core/plan/approval/approval-request.ts";

@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, parseAllDocuments } from "yaml";
-import { isApprovalPath } from "../../core/intent/kinds/approval.ts";
 import { type Json, memberAt, sameJson } from "../../core/model/json.ts";
+import { isApprovalPath } from "../../core/model/trust.ts";
 import { compareText, type Digest } from "../../core/model/value.ts";
 import { isBounded } from "../../core/yaml/compose.ts";
 import type { AuthoredFile } from "../../shell/reconcile/ports.ts";

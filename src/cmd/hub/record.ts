@@ -1,10 +1,9 @@
 import { decodeBlob } from "../../core/intent/documents.ts";
-import { isApprovalPath } from "../../core/intent/kinds/approval.ts";
 import { approvalsIn } from "../../core/intent/special-files.ts";
 import { defaultFleet } from "../../core/model/fleet.ts";
 import type { Json } from "../../core/model/json.ts";
 import { emptyLedger, type Ledger } from "../../core/model/ledger.ts";
-import type { StandingAnswers } from "../../core/model/trust.ts";
+import { isApprovalPath, type StandingAnswers } from "../../core/model/trust.ts";
 import { type Commit, compareText, type DurationMs, type Instant, instantText } from "../../core/model/value.ts";
 import { readYamlStream as readStateText } from "../../core/yaml/read-stream.ts";
 import { Fault } from "../../shell/reconcile/fault.ts";

@@ -3,7 +3,14 @@ import { remembered } from "../model/identity.ts";
 import { type Ledger, maxTakenAway } from "../model/ledger.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { ApprovalDefectCode, PlanDefect } from "../model/plan-defect.ts";
-import type { AnswerRecord, ApprovalFile, Judgement, Proof, Request } from "../model/trust.ts";
+import {
+  type AnswerRecord,
+  type ApprovalFile,
+  isApprovalPath,
+  type Judgement,
+  type Proof,
+  type Request,
+} from "../model/trust.ts";
 import type { BlobId, Commit, Digest } from "../model/value.ts";
 import { verifiedSignerOf } from "./check-approvers.ts";
 import { defect } from "./check-defect.ts";
@@ -217,7 +224,7 @@ function* remembersTakenAway(
   const judged = new Set([...was.answers.values()].map((it) => it.file.blob));
   const all = history.news.flatMap((it) => history.commits.get(it)?.changes ?? []);
   for (const { path, before } of all) {
-    const isUnread = before !== null && path.startsWith("approvals/") && taken.has(before) && !judged.has(before);
+    const isUnread = before !== null && isApprovalPath(path) && taken.has(before) && !judged.has(before);
     if (isUnread && !ledger.takenAway.has(before))
       yield defect("AnswerForgotten", { kind: "approvalFile", path }, `forgets that ${path} was taken away`);
   }
@@ -230,7 +237,7 @@ function* remembersTakenAway(
 function takenFrom({ history: { news, commits } }: World): ReadonlySet<string> {
   const taken = new Set<BlobId | string>();
   for (const id of news) {
-    const changes = commits.get(id)?.changes.filter(({ path }) => path.startsWith("approvals/")) ?? [];
+    const changes = commits.get(id)?.changes.filter(({ path }) => isApprovalPath(path)) ?? [];
     const put = new Set(changes.flatMap(({ before, after }) => (after === null || after === before ? [] : after)));
     for (const { path, before, after } of changes) {
       if (before === null || before === after) continue;

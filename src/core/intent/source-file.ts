@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import { remembered } from "../model/identity.ts";
 import type { Problem } from "../model/intent.ts";
+import { isApprovalPath } from "../model/trust.ts";
 import type { BlobId } from "../model/value.ts";
 import type { ProblemCode } from "../yaml/problems.ts";
 import type { DecodedFile } from "./documents.ts";
-import { isApprovalPath } from "./kinds/approval.ts";
 import { confirmationPath } from "./kinds/deletion-confirmation.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
 import { trustPath } from "./trust/trust-file.ts";

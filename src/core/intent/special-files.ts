@@ -1,9 +1,8 @@
 import { remembered } from "../model/identity.ts";
 import type { Problem } from "../model/intent.ts";
-import type { ApprovalFile, TrustFile } from "../model/trust.ts";
+import { type ApprovalFile, isApprovalPath, type TrustFile } from "../model/trust.ts";
 import type { Digest } from "../model/value.ts";
 import { isError } from "../yaml/problems.ts";
-import { isApprovalPath } from "./kinds/approval.ts";
 import { confirmationPath } from "./kinds/deletion-confirmation.ts";
 import { fileProblem, isTrustPath, isTrustSignature, maxTrustSignatures, type SourceFile } from "./source-file.ts";
 import { readTrust, trustPath } from "./trust/trust-file.ts";

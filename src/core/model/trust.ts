@@ -216,6 +216,14 @@ export interface ApprovalFile {
   readonly signature: string | null;
 }
 
+/**
+ * Whether a path is that of an approval: YAML under `approvals/`, except for confirmations and in dot-folders.
+ *
+ * `Approvals/` is another folder: CODEOWNERS for this one do not protect that one.
+ */
+export const isApprovalPath = (path: string): boolean =>
+  /^approvals\/(?!deletions\/)(?:[^./][^/]*\/)*[^/]+\.[yY][aA]?[mM][lL]$/.test(path);
+
 /** Who approved, by which key, and in which file: `ann (SHA256:…, approvals/web/ann.yaml) and bob (…)`. */
 export const approversText = ({ by }: Approval): string =>
   by.map(({ principal, path, proofs }) => `${nameOf(principal)} (${keysText(proofs)}${path})`).join(" and ");

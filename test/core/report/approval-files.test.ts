@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isApprovalPath } from "../../../src/core/intent/kinds/approval.ts";
+import { isApprovalPath } from "../../../src/core/model/trust.ts";
 import type { Digest } from "../../../src/core/model/value.ts";
 import { approvalFile } from "../../../src/core/report/approval-files.ts";
 

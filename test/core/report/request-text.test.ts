@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { isApprovalPath } from "../../../src/core/intent/kinds/approval.ts";
 import { known } from "../../../src/core/model/assert.ts";
 import type { Binding } from "../../../src/core/model/binding.ts";
 import type { Ledger, PlacementRecord, ResourceSnapshot } from "../../../src/core/model/ledger.ts";
 import type { OverrideSnapshot } from "../../../src/core/model/override.ts";
+import { isApprovalPath } from "../../../src/core/model/trust.ts";
 import type { BlobId, ClusterName, Commit, Digest, Instant, PlacementKey } from "../../../src/core/model/value.ts";
 import {
   type ApprovalRequest,

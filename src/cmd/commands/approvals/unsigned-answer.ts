@@ -1,7 +1,6 @@
 import { decodeBlob } from "../../../core/intent/documents.ts";
-import { isApprovalPath } from "../../../core/intent/kinds/approval.ts";
 import { approvalsIn } from "../../../core/intent/special-files.ts";
-import type { ApprovalFile, GateAnswer, StandingAnswers } from "../../../core/model/trust.ts";
+import { type ApprovalFile, type GateAnswer, isApprovalPath, type StandingAnswers } from "../../../core/model/trust.ts";
 import type { BlobId, Digest } from "../../../core/model/value.ts";
 import { unsignedAnswer } from "../../../core/trust/count.ts";
 import type { AuthoredFile } from "../../../shell/reconcile/ports.ts";

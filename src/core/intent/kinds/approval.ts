@@ -53,14 +53,6 @@ const signIt =
 const copyDigest = "copy the annotation flotilla.dev/request-digest of the request";
 
 /**
- * Whether a path is that of an approval: YAML under `approvals/`, except for confirmations and in dot-folders.
- *
- * `Approvals/` is another folder: CODEOWNERS for this one do not protect that one.
- */
-export const isApprovalPath = (path: string): boolean =>
-  /^approvals\/(?!deletions\/)(?:[^./][^/]*\/)*[^/]+\.[yY][aA]?[mM][lL]$/.test(path);
-
-/**
  * The text that a signature in an approval signs: all of its content in a fixed order, independent of its YAML
  * (`trust/README.md#the-request`). An SSH signature over it has the namespace `flotilla-approval-v1`.
  */

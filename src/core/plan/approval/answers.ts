@@ -4,7 +4,14 @@ import { remembered, sameMap } from "../../model/identity.ts";
 import { type Ledger, maxTakenAway } from "../../model/ledger.ts";
 import type { World } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
-import type { AnswerRecord, ApprovalFile, Denial, StandingAnswers, Trust } from "../../model/trust.ts";
+import {
+  type AnswerRecord,
+  type ApprovalFile,
+  type Denial,
+  isApprovalPath,
+  type StandingAnswers,
+  type Trust,
+} from "../../model/trust.ts";
 import { compareText, type Digest } from "../../model/value.ts";
 import { unsignedDenial } from "../../trust/count.ts";
 import { denied } from "../../trust/denial.ts";
@@ -77,9 +84,9 @@ const goneFrom = (file: ApprovalFile, world: World): Denial =>
 const isTakenAway = ({ blob }: ApprovalFile, { history }: World): boolean =>
   history.news.some((it) => removedBy(history.commits.get(it)?.changes ?? []).some(({ before }) => before === blob));
 
-/** Changes of one commit that take what a file under `approvals/` says away, and put it nowhere else. */
+/** Changes of one commit that take what an approval says away, and put it nowhere else where approvals are read. */
 const removedBy = remembered((changes: readonly PathChange[]): readonly PathChange[] => {
-  const meant = changes.filter((it) => it.path.startsWith("approvals/") && it.before !== it.after);
+  const meant = changes.filter((it) => isApprovalPath(it.path) && it.before !== it.after);
   const put = new Set(meant.map((it) => it.after));
   return meant.filter(({ before }) => before !== null && !put.has(before));
 });

@@ -76,6 +76,35 @@ test("T-43: what came and was taken away between two passes does not count when 
   expect([isOpen(world), [...world.head.takenAway]]).toEqual([true, []]);
 });
 
+test("T-43: whatever else goes from approvals/ does not count among what is remembered", () => {
+  const world = waiting({ minimum: 2, accept: ["commit", "detached"] });
+  const gone = ["approvals/README.md", `approvals/deletions/${"d".repeat(64)}.yaml`, "approvals/.draft/a.yaml"];
+  const blob = (at: number): BlobId => at.toString(16).padStart(40, "0") as BlobId;
+  const changes = gone.map((path, at) => ({ path, before: blob(at), after: null }));
+  world.commit(() => {}, { ...by("mallory"), changes });
+  answer(world, "carol", asked(world));
+  settle(world);
+  expect([...world.head.takenAway]).toEqual([]);
+});
+
+test("T-43: an approval that goes to where none is read from was taken away", () => {
+  const world = waiting({ minimum: 2, accept: ["commit", "detached"] });
+  const yes = signed(world);
+  push(world, [yes], mallory);
+  const away = [
+    { path: yes.path, before: yes.blob, after: null },
+    { path: "approvals/kept.txt", before: null, after: yes.blob },
+  ];
+  world.commit(() => world.approvals.splice(world.approvals.indexOf(yes), 1), { ...by("ann"), changes: away });
+  answer(world, "carol", asked(world));
+  settle(world);
+  expect([...world.head.takenAway]).toEqual([yes.blob]);
+  const copy = signed(world, { blob: yes.blob });
+  push(world, [copy], mallory);
+  settle(world);
+  expect([verdictOf(world, copy), isOpen(world)]).toEqual([expect.stringMatching(/^FLT1212: .* word for word/), false]);
+});
+
 test("T-43: where more was taken away unread than is remembered, only what people commit themselves counts", () => {
   const world = waiting({ minimum: 2, accept: ["commit", "detached"] });
   const blobs = Array.from({ length: maxTakenAway }, (_, at) => at.toString(16).padStart(40, "0") as BlobId);
