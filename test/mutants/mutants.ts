@@ -1118,8 +1118,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "deletes what another placement wants, and makes it again",
     file: "src/core/plan/moves/hand-over.ts",
-    find: "wants.wantersOf(cluster, key).find((it) => it !== placement)",
-    replace: "wants.wantersOf(cluster, key).find((it) => it === key)",
+    find: "wants.wantersOf(cluster, key).filter((it) => it !== placement)",
+    replace: "wants.wantersOf(cluster, key).filter((it) => it === key)",
     caughtBy: ["test/core/plan/hand-over.test.ts"],
   },
   {

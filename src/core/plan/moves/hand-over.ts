@@ -8,9 +8,9 @@ import type { Owner, PlanContext } from "./context.ts";
 import { targetKeys } from "./version.ts";
 
 /**
- * Who is to have an object that leaves a placement on a cluster: another one that wants it there (`plan/README.md#d-9`). Whoever is
- * named already, if it goes on wanting it, then the first by name; before both, who can place anything
- * (`plan/README.md#hand-over`). Null where nobody wants it.
+ * Who is to have an object that leaves a placement on a cluster: another one that wants it there
+ * (`plan/README.md#d-9`). Whoever is named already, if it goes on wanting it, then the first by name; before both, who
+ * can place anything (`plan/README.md#hand-over`). Null where nobody wants it.
  */
 export function nextOwner(
   { cluster, placement }: Owner,
