@@ -296,8 +296,15 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "gives something older than before when a new watch takes over",
     file: "src/shell/kube/watch/kind-watch.ts",
-    find: "if (before.#following !== null) this.#expectVersion(before.#following.version);",
+    find: "this.#expectVersion(before.#following?.version ?? Number.NaN);",
     replace: "",
+    caughtBy: ["test/shell/kube/informer.test.ts"],
+  },
+  {
+    breaks: "gives something older than before when a new watch takes over from one that broke meanwhile",
+    file: "src/shell/kube/watch/kind-watch.ts",
+    find: "this.#expectVersion(before.#following?.version ?? Number.NaN);",
+    replace: "if (before.#following !== null) this.#expectVersion(before.#following.version);",
     caughtBy: ["test/shell/kube/informer.test.ts"],
   },
   {

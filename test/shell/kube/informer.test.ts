@@ -175,7 +175,13 @@ describe("while everything is listed again", () => {
     await stage.act({ placement: "again", sequence: 2, remove: [departure(ours, "again", again)], leaves: true });
   });
 
-  it("nothing older is given than before, although the new watch has not been told yet", async () => {
+  it.each([
+    { when: "has not been told yet", name: "told", breaks: false },
+    { when: "has not been told yet, and the one before broke meanwhile", name: "broken", breaks: true },
+  ])("nothing older is given than before, although the new watch $when", async ({ name, breaks }) => {
+    // An object for each: what somebody took over of one is ours no more.
+    const own = configMap(`shop/${name}`, { a: "1" });
+    await stage.act({ placement: name, apply: [own] });
     const beats = heartbeats();
     let [isListing, isHeld] = [false, false];
     let release = (): void => {};
@@ -192,11 +198,15 @@ describe("while everything is listed again", () => {
         return answer;
       },
     };
+    const tellBefore = new Map<string, (line: string) => void>();
     const streams: Streams = {
-      open: (outgoing, longestMs, onLine) => httpStreams.open(outgoing, longestMs, isListing ? () => {} : onLine),
+      open: (outgoing, longestMs, onLine) => {
+        if (!isListing) tellBefore.set(outgoing.url.pathname, onLine);
+        return httpStreams.open(outgoing, longestMs, isListing ? () => {} : onLine);
+      },
     };
     const { fleet, see } = await watching({ network, streams });
-    const { key } = rendered(configMap("shop/a", {}));
+    const { key } = rendered(own);
     const look = async () => {
       const seen = await see();
       return seen.kind === "reached" ? seen.objects.get(key)?.fingerprint : undefined;
@@ -210,9 +220,11 @@ describe("while everything is listed again", () => {
     const opened = watches();
     await beats.next();
     await until("it is listed, and only waits for the rest", async () => isHeld && watches() >= opened + 3);
-    cluster().apply("somebody", configMap("shop/a", { a: "since then" }));
+    cluster().apply("somebody", configMap(`shop/${name}`, { a: "since then" }));
     await until("the watch of before gives it", async () => (await look()) !== before);
     const after = await look();
+    const tooOld = JSON.stringify({ type: "ERROR", object: { kind: "Status", code: 410, message: "too old" } });
+    if (breaks) tellBefore.get("/clusters/admin/api/v1/configmaps")?.(tooOld);
     release();
     await until("the new watch took over", async () => beats.isWaiting());
     const seen = await look();

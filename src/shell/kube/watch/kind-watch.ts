@@ -83,11 +83,11 @@ export class KindWatch {
     await this.#readUnmarked(asking, (keys) => keys.length > 0);
   }
 
-  /** The next look gives nothing older than the watch before this one has given, as long as that one was followed. */
+  /** The next look gives nothing older than the watch before this one has given; where that one broke, it lists. */
   succeed(before: KindWatch): void {
     const isSame = isSameFound(before.#unmarked.found, this.#unmarked.found);
     if (!isSame) this.#isUnmarkedOld = true;
-    if (before.#following !== null) this.#expectVersion(before.#following.version);
+    this.#expectVersion(before.#following?.version ?? Number.NaN);
   }
 
   /** The next look must see these writes. */
