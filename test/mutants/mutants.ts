@@ -238,6 +238,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/approval/attacks-taken-back.test.ts"],
   },
   {
+    breaks: "counts as an orphan what a member refused to give us",
+    file: "src/core/plan/orphans.ts",
+    find: "if (mayBeOurs(entry) && keys",
+    replace: "if (keys",
+    caughtBy: ["test/core/plan/left-behind.test.ts"],
+  },
+  {
     breaks: "lets go what a placement picks that can place nothing yet",
     file: "src/core/plan/wants.ts",
     find: "isUpcoming(key) || selection.picked.has(key);",

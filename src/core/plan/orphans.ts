@@ -1,6 +1,6 @@
 import type { Binding } from "../model/binding.ts";
 import { remembered } from "../model/identity.ts";
-import type { Inventory } from "../model/inventory.ts";
+import type { Inventory, InventoryEntry } from "../model/inventory.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { type ObjectKey, objectKey } from "../model/manifest.ts";
 import type { RenderedManifest } from "../model/plan.ts";
@@ -73,19 +73,22 @@ export function explainsAlike(before: PlacementRecord | undefined, after: Placem
 const isOverridden = (target: Binding["target"]): boolean =>
   target !== null && target.clusterOverrides.length + target.resourceOverrides.length > 0;
 
-/** Entries that belong neither to what a binding carries nor to what is on its way out. */
+/** Entries of ours that belong neither to what a binding carries nor to what is on its way out. */
 function orphansOf(placement: PlacementKey, { cluster, inventory, ledger, context }: OrphanInput): number {
   const entries = inventory.placements.get(placement)?.entries;
   if (entries === undefined || entries.size === 0) return 0;
   const record = ledger.placements.get(placement);
   const binding = record?.bindings.get(cluster);
-  if (record === undefined || binding === undefined) return entries.size;
-  const keys = wantedKeys(binding, record, context);
+  const keys = record === undefined || binding === undefined ? null : wantedKeys(binding, record, context);
+  const leaving = binding?.leaving ?? [];
   let count = 0;
-  for (const key of entries.keys())
-    if (keys?.has(key) !== true && !binding.leaving.some((it) => objectKey(it.id) === key)) count += 1;
+  for (const [key, entry] of entries)
+    if (mayBeOurs(entry) && keys?.has(key) !== true && !leaving.some((it) => objectKey(it.id) === key)) count += 1;
   return count;
 }
+
+/** What a member refused to give us, as it is somebody else's, or never made is listed without a uid. */
+const mayBeOurs = ({ uid, outcome }: InventoryEntry): boolean => uid !== null || outcome.kind === "claimed";
 
 /** What a binding is to carry; null when it has no target. Of what it selects, overrides may have dropped some. */
 function wantedKeys(binding: Binding, record: PlacementRecord, context: PlanContext): ReadonlySet<ObjectKey> | null {

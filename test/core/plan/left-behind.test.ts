@@ -63,3 +63,29 @@ test("a placement that is there again and is to carry it keeps what bears its ma
   settle(world);
   expect([space, config].map((it) => ownerOf(world, it))).toEqual(["shop", "shop"]);
 });
+
+test("what somebody else has, and a placement never got, is no orphan once nothing explains it (D 7)", () => {
+  const world = new World();
+  world.commit(() => {
+    world.join(clusterOf("m1"));
+    write(world, objectOf("Namespace", "shop", "-"));
+    write(world, objectOf("ConfigMap", "shop/config", "one"));
+    const policy = policyOf("PickAll", undefined);
+    const options = ["ns=shop", "never-take-over"];
+    world.placements.set("shop" as PlacementKey, placementOf({ name: "shop", policy, options }));
+  });
+  world.member("m1").make(config);
+  settle(world);
+  const { inventory } = world.member("m1");
+  const entry = inventory.placements.get("shop" as PlacementKey)?.entries.get(config);
+  expect([entry?.uid, entry?.outcome.kind]).toEqual([null, "failed"]);
+  world.commit(() => world.clusters.delete(clusterOf("m1").name));
+  settle(world);
+  world.commit(() => {
+    world.join(clusterOf("m1"));
+    world.placements.delete("shop" as PlacementKey);
+  });
+  settle(world);
+  const orphans = world.pass().plan.reasons.filter((it) => it.kind === "orphans");
+  expect(orphans).toMatchObject([{ placement: "shop", objects: 1 }]);
+});
