@@ -44,7 +44,7 @@ function bindingReasons(
   reasons.push(...handOverReasons(record, binding));
   const isWaiting = leaving.length > 0 && going.every((it) => isHeld(cluster, placement, it.id));
   if ((removal !== null || leaving.length > 0) && !isWaiting)
-    reasons.push(leavingReason(record, { ...binding, leaving: going }, { world: context.world, isHeld }));
+    reasons.push(leavingReason(record, { ...binding, leaving: going }, { ...context, isHeld }));
   if (removal !== null || target === null || binding.state === "Scheduled") return reasons;
   if (facts === null || facts.sequence !== target.sequence || facts.applied === "pending") {
     return [...reasons, { kind: "applying", placement, clusters: [cluster] }];
@@ -131,9 +131,9 @@ function handOverReasons({ key: placement }: PlacementRecord, { cluster, leaving
 function leavingReason(
   record: PlacementRecord,
   binding: Binding,
-  { world, isHeld }: Pick<PlanContext, "world" | "isHeld">,
+  { world, isHeld, wants }: Pick<PlanContext, "world" | "isHeld" | "wants">,
 ): Reason {
-  const { cluster, leaving } = binding;
+  const { cluster, leaving, removal } = binding;
   const base = { kind: "leaving", placement: record.key, cluster, objects: leaving.length } as const;
   const waiting = leaving.filter((it) => isHeld(cluster, record.key, it.id)).length;
   if (waiting > 0) {
@@ -151,6 +151,10 @@ function leavingReason(
     const stuck = outcome.kind === "failed" || outcome.code !== "Terminating";
     return { ...base, message: `${objectText(id)}: ${outcome.message}`, stuck };
   }
+  const owner = { cluster, placement: record.key };
+  const kept = leaving.find(({ id }) => wants.isAnythingWantedIn(owner, id, removal !== null));
+  if (kept !== undefined)
+    return { ...base, message: `${objectText(kept.id)} stays while something in it is wanted`, stuck: false };
   return { ...base, message: leaving.length === 0 ? "the member is told" : "being removed", stuck: false };
 }
 

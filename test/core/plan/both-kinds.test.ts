@@ -6,7 +6,7 @@ import { emptyLedger } from "../../../src/core/model/ledger.ts";
 import type { Override } from "../../../src/core/model/override.ts";
 import { type Placement, placementKey, type ResourceSelector } from "../../../src/core/model/placement.ts";
 import { runKey, strategyKey } from "../../../src/core/model/update-run.ts";
-import type { PlacementKey } from "../../../src/core/model/value.ts";
+import type { ClusterName, PlacementKey } from "../../../src/core/model/value.ts";
 import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
 
@@ -167,6 +167,59 @@ describe("what two placements of both kinds want", () => {
     settle();
     expect(carried(m1)).toContain("Namespace web -");
     expect(carried(m1)).toContain("ConfigMap web/mine one");
+    const reasons = world.pass().plan.reasons.flatMap((it) => (it.kind === "leaving" ? it.message : []));
+    expect(new Set(reasons)).toEqual(new Set(["Namespace web stays while something in it is wanted"]));
+  });
+
+  test("a placement is put back where nothing of it was left but the Namespace that stayed for another one", () => {
+    world.commit(() => place(ofTeam("web", "app", ["mine"])));
+    settle();
+    const uid = () => world.member(m1).objects.get(keyOf("Namespace", "web"))?.uid;
+    const before = uid();
+    world.commit(() => world.placements.delete("web" as PlacementKey));
+    settle();
+    world.commit(() => place(ofPlatform("web", "NamespaceOnly")));
+    settle();
+    const bindings = [...(world.head.placements.get("web" as PlacementKey)?.bindings.values() ?? [])];
+    expect(bindings.map((it) => [it.state, it.removal, it.leaving, it.facts?.phase])).toEqual([
+      ["Bound", null, [], "available"],
+      ["Bound", null, [], "available"],
+    ]);
+    expect(uid()).toBe(before);
+  });
+
+  test("what is evicted comes back where it is picked again, once all but the Namespace is gone that stays", () => {
+    const made = ofPlatform("web", "NamespaceWithResourceSelectors");
+    const resourceSelectors = [...made.spec.resourceSelectors, selector("ConfigMap", "theirs")];
+    world.commit(() => {
+      place(ofTeam("web", "app", ["mine"]));
+      place({ ...made, spec: { ...made.spec, resourceSelectors } });
+    });
+    settle();
+    const uidOf = (kind: string, name: string) => world.member(m1).objects.get(keyOf(kind, name))?.uid;
+    const [space, theirs] = [uidOf("Namespace", "web"), uidOf("ConfigMap", "web/theirs")];
+    const source = { path: "evictions/out.yaml", document: 0, line: 1, column: 1 };
+    const eviction = { name: "out", placement: "web" as PlacementKey, cluster: m1 as ClusterName, source };
+    world.commit(() => world.evictions.set("out", eviction));
+    const bindingNow = () => world.head.placements.get("web" as PlacementKey)?.bindings.get(m1 as ClusterName);
+    for (let pass = 0; pass < 4; pass++) world.pass({ isLate: true });
+    expect(bindingNow()?.removal).not.toBeNull();
+    settle();
+    const binding = bindingNow();
+    expect([binding?.state, binding?.removal, binding?.leaving]).toEqual(["Bound", null, []]);
+    expect(uidOf("Namespace", "web")).toBe(space);
+    expect(uidOf("ConfigMap", "web/theirs")).not.toBe(theirs);
+  });
+
+  test("a Namespace goes with the last of the placements in it", () => {
+    world.commit(() => place(ofTeam("web", "app", ["mine"])));
+    settle();
+    world.commit(() => world.placements.delete("web" as PlacementKey));
+    settle();
+    world.commit(() => world.placements.delete("web/app" as PlacementKey));
+    settle();
+    expect(carried(m1)).toEqual(["Namespace db -"]);
+    expect(keys()).toEqual(["db"]);
   });
 });
 

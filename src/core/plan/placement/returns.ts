@@ -17,6 +17,7 @@ import { targetKeys, targetRendering } from "../moves/version.ts";
  * there is nothing left to confirm. The cluster carries what it carried, under a new sequence, so that a newer version
  * reaches it as an update does and not as a first placement. A removal that is already under way is finished, and
  * the cluster then gets the next target; so is an eviction, after which the scheduler may well pick the cluster again.
+ * Where nothing is left but what holds others' objects, there is nothing to finish.
  *
  * While everything is there, calling off changes nothing on the member. Where something went already, or never came, or a
  * member was told to take it away and nobody knows yet whether it did, it may bring that: on a protected cluster that is a
@@ -24,7 +25,9 @@ import { targetKeys, targetRendering } from "../moves/version.ts";
  */
 export function callOffRemovals(before: PlacementProgress, context: PlanContext): PlacementProgress {
   const { record } = before;
-  const returning = [...record.bindings.values()].filter((it) => isReturning(it, record, context));
+  const returning = [...record.bindings.values()].filter(
+    (it) => isReturning(it, record, context) || isAllThatStays(it, record, context),
+  );
   if (returning.length === 0) return before;
   const moves = returning.flatMap((it) => moveOf(it, record, context) ?? []);
   const guarded = guardMoves(moves, before.guarded, context);
@@ -40,6 +43,18 @@ export function isReturning(binding: Binding, record: PlacementRecord, context: 
   const known = context.ledger.placements.get(record.key)?.bindings.get(cluster)?.leaving ?? [];
   return (
     leaving.some((it) => context.isHeld(cluster, record.key, it.id)) || known.some((it) => it.handOver !== undefined)
+  );
+}
+
+/**
+ * Whether all that still leaves is kept for what others want in it: that may never end (`plan/README.md#hand-over`). What a
+ * placement wants is not decided by it, since it asks what others want.
+ */
+function isAllThatStays({ removal, state, leaving, cluster }: Binding, { key }: PlacementRecord, context: PlanContext) {
+  if (removal === null || state !== "Scheduled" || leaving.length === 0) return false;
+  return leaving.every(
+    ({ id, handOver }) =>
+      handOver === undefined && context.wants.isAnythingWantedIn({ cluster, placement: key }, id, true),
   );
 }
 
