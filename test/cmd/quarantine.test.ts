@@ -50,13 +50,13 @@ const never = "was never placed, and ";
 describe("D 10: a placement in quarantine of which nothing else is on record", () => {
   test("stands in the table with all others, with the violation", async () => {
     recorded("new", "shop/late");
-    const { code, out } = await flotilla("get", "placements");
+    const { code, out } = await flotilla("get", "placements", "-A");
     const rows = out.split("\n").map((it) => it.trim().split(/ +/));
     expect(code).toBe(0);
-    expect(rows.map(([name, , , , , , state]) => `${name} ${state}`).slice(1, 4)).toEqual([
-      "new Quarantined",
-      "shop/late Quarantined",
-      expect.stringMatching(/^web /),
+    expect(rows.map(([namespace, name, , , , , , state]) => `${namespace} ${name} ${state}`).slice(1, 4)).toEqual([
+      "- new Quarantined",
+      "shop late Quarantined",
+      expect.stringMatching(/^- web /),
     ]);
     expect(out).toContain(`\n${why("new", never)}\n`);
     expect(out).toContain(`\n${why("shop/late", never)}\n`);

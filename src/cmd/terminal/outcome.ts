@@ -9,6 +9,7 @@ import { problemText } from "../../core/yaml/problems.ts";
 import { Fault } from "../../shell/reconcile/fault.ts";
 import type { Receipt } from "../../shell/reconcile/ports.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { partsOfKey } from "./namespaces.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** How a command ends that found these problems in files. */
@@ -77,7 +78,10 @@ export const interruptionLines = (receipts: readonly Receipt[]): readonly string
 
 /** That nothing is recorded of `what`, which ends with what was typed, and what may have been meant. */
 export function unknownText(what: string, known: readonly string[]): string {
-  const meant = didYouMean(what.split(" ").at(-1) ?? "", known, "");
+  const word = what.split(" ").at(-1) ?? "";
+  const [, own] = partsOfKey(word);
+  const elsewhere = known.find((it) => partsOfKey(it)[1] === own);
+  const meant = elsewhere === undefined ? didYouMean(word, known, "") : `did you mean "${elsewhere}"?`;
   const recorded = `recorded are: ${known.length === 0 ? "none" : someNames(known)}`;
   return `error: there is no record of ${what}; ${meant === "" ? "" : `${meant} `}${recorded}\n`;
 }

@@ -1,9 +1,10 @@
 import { type Command, Option } from "commander";
+import { keyNamed, type NamespaceOptions, withNamespace } from "../../terminal/namespaces.ts";
 import { type Finish, withCommitting, withTrustAnchor } from "../../terminal/options.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { DecisionOptions } from "./approve.ts";
 
-type Given = Omit<DecisionOptions, "run" | "stage"> & { readonly revoke?: boolean };
+type Given = Omit<DecisionOptions, "run" | "stage"> & NamespaceOptions & { readonly revoke?: boolean };
 
 /** Commands with which people answer what a run, or a change of what is protected, asks for. */
 export function addApprovals(program: Command, terminal: Terminal, finish: Finish): void {
@@ -14,7 +15,10 @@ export function addApprovals(program: Command, terminal: Terminal, finish: Finis
     decision: "Approve" | "Reject" | "Revoke",
   ): Promise<void> => {
     const { submitDecision: command } = await import("./approve.ts");
-    finish(await command({ ...options, run: run ?? null, stage: stage ?? null }, decision, terminal));
+    const { change } = options;
+    const meant = change === undefined ? {} : { change: keyNamed(change, options) };
+    const key = run === undefined ? null : keyNamed(run, options);
+    finish(await command({ ...options, ...meant, run: key, stage: stage ?? null }, decision, terminal));
   };
   asked(program.command("approve"))
     .description("show what a run is waiting to do, and commit a signed approval of exactly that")
@@ -34,7 +38,7 @@ export function addApprovals(program: Command, terminal: Terminal, finish: Finis
 }
 
 const asked = (command: Command): Command =>
-  withCommitting(command)
+  withNamespace(withCommitting(command), "a StagedUpdateRun, or of a ResourcePlacement with --change")
     .argument("[run]", "name, or namespace/name")
     .argument("[stage]", "which one, if the run waits for several approvals")
     .addOption(new Option("--before", "the approval before the stage").conflicts("after"))

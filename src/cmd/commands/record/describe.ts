@@ -14,11 +14,12 @@ import { viewerOf } from "../../hub/approver.ts";
 import { recordedObjects, standingAnswers, withRecord } from "../../hub/record.ts";
 import { type HubOptions, now } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
+import { keyNamed, type NamespaceOptions } from "../../terminal/namespaces.ts";
 import { unknownText } from "../../terminal/outcome.ts";
 import { encoded, type Format, type Terminal } from "../../terminal/terminal.ts";
 import { describeMember } from "./describe-cluster.ts";
 
-export interface DescribeOptions extends HubOptions {
+export interface DescribeOptions extends HubOptions, Pick<NamespaceOptions, "namespace"> {
   readonly kind: string;
   readonly name: string;
   readonly output: Format;
@@ -36,9 +37,10 @@ export async function describe(options: DescribeOptions, terminal: Terminal): Pr
 async function describeRun(options: DescribeOptions, terminal: Terminal): Promise<ExitCode> {
   return withRecord(options, terminal, async ({ repository, state, ledger, printAge }) => {
     const { commit: head } = state;
-    const run = ledger.runs.get(options.name as RunKey);
+    const key = keyNamed(options.name, options);
+    const run = ledger.runs.get(key as RunKey);
     if (head === null || run === undefined) {
-      terminal.err(unknownText(`run ${options.name}`, [...ledger.runs.keys()]));
+      terminal.err(unknownText(`run ${key}`, [...ledger.runs.keys()]));
       return exitCodes.usage;
     }
     if (options.output !== "text") {

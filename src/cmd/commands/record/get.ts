@@ -9,6 +9,7 @@ import { approvalContext } from "../../../core/report/approval-status.ts";
 import { approvalValues, uncountedLines } from "../../../core/report/approval-values.ts";
 import { wideClusterRows } from "../../../core/report/cluster-text.ts";
 import { deletionItems, deletionRows, deletionSetLines } from "../../../core/report/deletion-text.ts";
+import { quantity } from "../../../core/report/phrases.ts";
 import { knownPlacements, quarantineLines, unplannedItems } from "../../../core/report/quarantine-text.ts";
 import { requestLines, ruleLines, standingLines } from "../../../core/report/request-text.ts";
 import {
@@ -28,10 +29,11 @@ import { viewerOf } from "../../hub/approver.ts";
 import { acceptedFiles, recordedObjects, standingAnswers, withRecord } from "../../hub/record.ts";
 import { type HubOptions, now } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
+import { isListed, keyNamed, listedRows, type NamespaceOptions } from "../../terminal/namespaces.ts";
 import { unknownText } from "../../terminal/outcome.ts";
 import { encoded, type Format, type Terminal, table } from "../../terminal/terminal.ts";
 
-export interface GetOptions extends HubOptions {
+export interface GetOptions extends HubOptions, NamespaceOptions {
   readonly kind: string;
   readonly name: string | null;
   /** `wide`: a table with more columns; `name`: one `kind.group/name` a line, as kubectl takes them. */
@@ -64,6 +66,9 @@ const views = {
 type Kind = keyof typeof views;
 const kinds = Object.keys(views) as readonly Kind[];
 
+/** Kinds of which some may be of a namespace. */
+const namespaced: ReadonlySet<Kind> = new Set(["placements", "bindings", "runs", "approvals"]);
+
 interface View {
   readonly keys: (ledger: Ledger) => Iterable<string>;
   readonly rows: (ledger: Ledger, shown: Shown) => TableRows;
@@ -76,30 +81,44 @@ export async function get(options: GetOptions, terminal: Terminal): Promise<Exit
     terminal.err(`error: unknown kind ${options.kind}; choose one of ${kinds.join(", ")}\n`);
     return exitCodes.usage;
   }
+  if (options.allNamespaces === true && options.name !== null) {
+    terminal.err("error: -A lists what there is, and a name is that of one; leave out one of the two\n");
+    return exitCodes.usage;
+  }
   return withRecord(options, terminal, async ({ repository, state, ledger, printAge }) => {
-    const { name, output } = options;
+    const { output } = options;
+    const isListing = namespaced.has(kind) && options.name === null;
+    const name = options.name === null || !namespaced.has(kind) ? options.name : keyNamed(options.name, options);
     const known = [...views[kind].keys(ledger)];
+    const noun = kind === "bindings" ? "placement" : kind.slice(0, -1);
     if (name !== null && !known.includes(name)) {
-      terminal.err(unknownText(`${kind === "bindings" ? "placement" : kind.slice(0, -1)} ${name}`, known));
+      terminal.err(unknownText(`${noun} ${name}`, known));
       return exitCodes.usage;
     }
+    const isShown = (key: string): boolean => !isListing || isListed(key, options);
     if (output === "text" || output === "wide") {
       await printAge();
       const cordoned = kind === "clusters" ? cordonedIn(await acceptedFiles(repository, state)) : none;
       const isWide = output === "wide";
       const intent = kind === "clusters" && isWide ? await acceptedIntent(repository, state, newMemory()) : null;
-      const [header, rows] = views[kind].rows(ledger, { name, isWide, cordoned, intent });
+      const all = views[kind].rows(ledger, { name, isWide, cordoned, intent });
+      const [header, rows] = isListing ? listedRows(all, options) : all;
       terminal.out(rows.length === 0 ? `no ${kind}\n` : table(header, rows));
+      const more = known.filter((it) => !isShown(it) && it.includes("/")).length;
+      if (more > 0 && options.namespace === undefined)
+        terminal.err(`note: ${quantity(more, noun)} in namespaces: -A lists all\n`);
       if (kind === "approvals" && name !== null)
         for (const line of requestDetails(ledger, name, await viewerOf(options, approvalContext(ledger, now()))))
           terminal.out(`${oneLine(line)}\n`);
       if (kind === "approvals")
         for (const line of uncountedLines(ledger, await standingAnswers(repository, state), name))
           terminal.out(`\n${oneLine(line)}\n`);
-      if (kind === "placements") for (const line of quarantineLines(ledger, name)) terminal.out(`\n${oneLine(line)}\n`);
+      for (const key of kind === "placements" ? known.filter((it) => name === null || it === name).filter(isShown) : [])
+        for (const line of quarantineLines(ledger, key)) terminal.out(`\n${oneLine(line)}\n`);
       if (kind === "deletions") for (const line of deletionDetails(ledger, name)) terminal.out(`${oneLine(line)}\n`);
     } else {
-      const items = await itemsOf(kind, { repository, head: state.commit, ledger, name });
+      const recorded = await itemsOf(kind, { repository, head: state.commit, ledger, name });
+      const items = recorded.filter((it) => isShown(keyOf(it)));
       if (output === "name") terminal.out(items.map((it) => `${resourceName(it)}\n`).join(""));
       else {
         // Answers have no names of their own.
@@ -142,6 +161,13 @@ function requestDetails(ledger: Ledger, name: string, reader: Viewer): readonly 
     ...standingLines(it, ledger, at),
     ...actionLines(it, reader),
   ]);
+}
+
+/** `name`, or `namespace/name`. */
+function keyOf(object: Json): string {
+  const name = textOf(memberAt(object, "metadata", "name")) ?? "";
+  const namespace = textOf(memberAt(object, "metadata", "namespace"));
+  return namespace === null ? name : `${namespace}/${name}`;
 }
 
 /** `clusterresourceplacement.placement.kubernetes-fleet.io/web-shop`. */

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { keyNamed, withNamespace } from "../../terminal/namespaces.ts";
 import {
   type Finish,
   parseSpan,
@@ -19,7 +20,7 @@ export function addRuns(program: Command, terminal: Terminal, finish: Finish): v
 }
 
 function addSimulate(program: Command, terminal: Terminal, finish: Finish): void {
-  withTrustAnchor(withHubAndOutput(program.command("simulate")), terminal.environment)
+  withNamespace(withTrustAnchor(withHubAndOutput(program.command("simulate")), terminal.environment), either)
     .description("forecast a rollout: order, waits, earliest end, which clusters are unavailable when; writes nothing")
     .argument("<name>", "run or placement: name, or namespace/name")
     .addOption(new Option("--kind <kind>", "which one, if both have that name").choices(["run", "placement"]))
@@ -44,7 +45,7 @@ function addSimulate(program: Command, terminal: Terminal, finish: Finish): void
     .addOption(new Option("--no-approvals", "assume that nobody approves"))
     .addOption(spanOption("--until <duration>", "how far to look ahead").default(30 * 86_400_000, "720h"))
     .action(async (name, options) =>
-      finish(await (await import("./simulate.ts")).simulate({ name, ...options }, terminal)),
+      finish(await (await import("./simulate.ts")).simulate({ ...options, name: keyNamed(name, options) }, terminal)),
     );
 }
 
@@ -57,9 +58,9 @@ function failingOf(text: string): AssumedFailure {
 
 function addRun(program: Command, terminal: Terminal, finish: Finish): void {
   const run = program.command("run").description("write staged update runs and commit them");
-  withCommitting(run.command("create"))
+  withNamespace(withCommitting(run.command("create")), "a StagedUpdateRun, with its placement and strategy")
     .description("write the file of a new run")
-    .argument("<name>")
+    .argument("<name>", "name, or namespace/name")
     .requiredOption("--placement <name>", "placement to roll out, of type External")
     .requiredOption("--strategy <name>", "the stages to go through")
     .option("--index <number>", "resource snapshot; default: what the placement selects when the run begins")
@@ -68,7 +69,6 @@ function addRun(program: Command, terminal: Terminal, finish: Finish): void {
         .choices(["Initialize", "Run", "Stop"])
         .default("Initialize"),
     )
-    .addOption(namespaceOption())
     .action(async (name, options) =>
       finish(await (await import("./run.ts")).createRun({ name, ...options }, terminal)),
     );
@@ -77,23 +77,24 @@ function addRun(program: Command, terminal: Terminal, finish: Finish): void {
     ["stop", "Stop", "set a run's state to Stop: clusters in progress finish, and no new ones start"],
   ] as const;
   for (const [verb, state, description] of states)
-    withCommitting(run.command(verb))
+    withNamespace(withCommitting(run.command(verb)), "a StagedUpdateRun")
       .description(description)
       .argument("<name>", "name, or namespace/name")
-      .addOption(namespaceOption())
       .action(async (name, options) =>
         finish(await (await import("./run.ts")).setRunState({ name, ...options }, state, terminal)),
       );
 }
 
 function addRollback(program: Command, terminal: Terminal, finish: Finish): void {
-  withCommitting(program.command("rollback"))
+  withNamespace(withCommitting(program.command("rollback")), "a ResourcePlacement")
     .description("write a run that rolls out an older version")
     .argument("<placement>", "name, or namespace/name")
     .option("--to <index>", "resource snapshot to go back to; default: the previous version")
     .option("--strategy <name>", "the stages to go through; default: those of the placement's last run")
     .action(async (placement, options) =>
-      finish(await (await import("./run.ts")).rollback({ placement, ...options }, terminal)),
+      finish(
+        await (await import("./run.ts")).rollback({ ...options, placement: keyNamed(placement, options) }, terminal),
+      ),
     );
 }
 
@@ -105,4 +106,4 @@ function addPrune(program: Command, terminal: Terminal, finish: Finish): void {
     .action(async (options) => finish(await (await import("./prune.ts")).prune(options, terminal)));
 }
 
-const namespaceOption = (): Option => new Option("-n, --namespace <name>", "namespace of a StagedUpdateRun");
+const either = "a StagedUpdateRun or a ResourcePlacement";

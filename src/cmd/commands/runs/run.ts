@@ -11,6 +11,7 @@ import { type CommitOptions, commitFiles, usageError } from "../../hub/commit-fi
 import { readRecordedLedger } from "../../hub/record.ts";
 import { loadWorkTree } from "../../hub/work-tree.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
+import { keyNamed, partsOfKey } from "../../terminal/namespaces.ts";
 import { unknownText } from "../../terminal/outcome.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
@@ -25,8 +26,9 @@ export interface RunCreateOptions extends CommitOptions {
 
 /** Writes the file of a new run; its placement and strategy are in files here, its version is recorded. */
 export async function createRun(options: RunCreateOptions, terminal: Terminal): Promise<ExitCode> {
-  const { name, namespace = null, placement, strategy, index = null, state } = options;
-  const objection = objectionTo(options);
+  const named = ownNames(options);
+  const { name, namespace = null, placement, strategy, index = null, state } = named;
+  const objection = objectionTo(named);
   if (objection !== null) return usageError(...objection, terminal);
   const workTree = await loadWorkTree(options);
   const { author, root, find } = workTree;
@@ -35,13 +37,21 @@ export async function createRun(options: RunCreateOptions, terminal: Terminal): 
     return usageError(`run ${name} already exists in ${there.path}`, "choose another name", terminal);
   const wrong =
     runObjection(workTree, { namespace, placement, strategy }) ??
-    (index === null ? null : await unrecorded(options, index, terminal));
+    (index === null ? null : await unrecorded(named, index, terminal));
   if (wrong !== null) return usageError(wrong.message, wrong.fix, terminal);
   const file = runFile({ namespace, name, placement, strategy, index, state }, root);
   const version = index === null ? "what it selects now" : `resource snapshot ${index}`;
   const subject = `Create run ${name}: ${version} of ${placement} by ${strategy}`;
   const written = { files: [{ ...file, before: null }], subject, slug: `run-${name}` };
   return commitFiles(author, written, options, terminal);
+}
+
+/** A run that is named with its namespace is of that one, and so are its placement and its strategy. */
+function ownNames(options: RunCreateOptions): RunCreateOptions {
+  const [namespace, name] = partsOfKey(keyNamed(options.name, options));
+  if (namespace === null) return options;
+  const own = (it: string): string => (it.startsWith(`${namespace}/`) ? it.slice(namespace.length + 1) : it);
+  return { ...options, namespace, name, placement: own(options.placement), strategy: own(options.strategy) };
 }
 
 async function unrecorded(
@@ -77,7 +87,7 @@ export interface RunStateOptions extends CommitOptions {
 
 /** Sets a run's desired state in its file, wherever that is. */
 export async function setRunState(options: RunStateOptions, to: "Run" | "Stop", terminal: Terminal): Promise<ExitCode> {
-  const [namespace, name] = keyOf(options);
+  const [namespace, name] = partsOfKey(keyNamed(options.name, options));
   const workTree = await loadWorkTree(options);
   const { author, find } = workTree;
   const wanted = { kind: runKind(namespace), namespace, name };
@@ -111,11 +121,6 @@ export async function setRunState(options: RunStateOptions, to: "Run" | "Stop", 
   const subject = `${to === "Run" ? "Start" : "Stop"} run ${name}`;
   const files = [{ path: file.path, text, before: file.text }];
   return commitFiles(author, { files, subject, slug: `run-${name}-${to.toLowerCase()}` }, options, terminal);
-}
-
-function keyOf({ name, namespace }: RunStateOptions): readonly [namespace: string | null, name: string] {
-  const slash = name.indexOf("/");
-  return slash < 0 ? [namespace ?? null, name] : [name.slice(0, slash), name.slice(slash + 1)];
 }
 
 export interface RollbackOptions extends CommitOptions {
