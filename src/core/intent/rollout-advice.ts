@@ -1,9 +1,8 @@
+import { placementDocumentKey, strategyDocumentKey } from "../model/history.ts";
 import type { Intent } from "../model/intent.ts";
-import { objectKey } from "../model/manifest.ts";
-import { placementGroup } from "../model/names.ts";
-import { type DisruptionBudget, type Eviction, mayPick, type Placement } from "../model/placement.ts";
+import { type DisruptionBudget, type Eviction, mayPick, type Placement, placementKey } from "../model/placement.ts";
 import type { Stage, UpdateRun, UpdateStrategy } from "../model/update-run.ts";
-import { type ClusterName, selects } from "../model/value.ts";
+import { type ClusterName, type PlacementKey, selects } from "../model/value.ts";
 import { didYouMean } from "../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath, warning } from "../yaml/problems.ts";
 
@@ -18,25 +17,45 @@ export function runAdvice(
   { clusters, placements, strategies, unusable }: AdviceContext,
 ): FieldProblems {
   const { placement: key, strategy } = run.spec;
+  const { scope, namespace } = run;
   const placement = placements.get(key);
   // A document that cannot be used has a problem of its own.
-  const isBroken = (kind: string, name: string): boolean =>
-    unusable.has(objectKey({ group: placementGroup, kind, namespace: null, name }));
-  const atStrategy = ["spec", "stagedRolloutStrategyName"];
-  const fix = didYouMean(strategy, strategies.keys(), "add it, or remove the run when it is over");
-  const isKnown = strategies.has(strategy) || isBroken("ClusterStagedUpdateStrategy", strategy);
+  const isBroken = (documentKey: typeof placementDocumentKey, of: string): boolean =>
+    unusable.has(documentKey({ scope, namespace, name: nameIn(namespace, of) ?? of }));
+  const isKnown = strategies.has(strategy) || isBroken(strategyDocumentKey, strategy);
   return [
     ...(placement !== undefined
       ? placementMismatch(placement, clusters.size)
-      : run.scope !== "Cluster"
-        ? [unsupportedPlacement]
-        : isBroken("ClusterResourcePlacement", key)
-          ? []
-          : [unknownPlacementProblem(key, placements, "remove the run when it is over")]),
-    ...(isKnown ? [] : [error("FLT1314", atStrategy, `there is no strategy ${strategy}`, fix)]),
+      : isBroken(placementDocumentKey, key)
+        ? []
+        : [unknownPlacementProblem(key, namespace, { placements, otherwise: "remove the run when it is over" })]),
+    ...(isKnown ? [] : [unknownStrategyProblem(strategy, namespace, strategies)]),
     ...(placement === undefined ? [] : unstagedProblems(placement, strategies.get(strategy), clusters)),
   ];
 }
+
+function unknownStrategyProblem(
+  strategy: string,
+  namespace: string | null,
+  strategies: AdviceContext["strategies"],
+): FieldProblem {
+  const name = nameIn(namespace, strategy) ?? strategy;
+  const fix = didYouMean(name, namesIn(namespace, strategies.keys()), "add it, or remove the run when it is over");
+  const message = `there is no strategy ${name}${inNamespace(namespace)}`;
+  return error("FLT1314", ["spec", "stagedRolloutStrategyName"], message, fix);
+}
+
+/** The name of what has this key, if that is of this namespace; null is the whole fleet's. */
+function nameIn(namespace: string | null, key: string): string | null {
+  const slash = key.indexOf("/");
+  if (namespace === null) return slash < 0 ? key : null;
+  return key.slice(0, Math.max(slash, 0)) === namespace ? key.slice(slash + 1) : null;
+}
+
+const namesIn = (namespace: string | null, keys: Iterable<string>): readonly string[] =>
+  [...keys].flatMap((it) => nameIn(namespace, it) ?? []);
+
+const inNamespace = (namespace: string | null): string => (namespace === null ? "" : ` in the namespace ${namespace}`);
 
 function unstagedProblems(
   { spec: { policy } }: Placement,
@@ -66,17 +85,38 @@ function placementMismatch({ key, spec: { strategy, policy } }: Placement, membe
 
 const atPlacement: JsonPath = ["spec", "placementName"];
 
-const unsupportedPlacement = error(
-  "FLT1900",
-  atPlacement,
-  "a StagedUpdateRun is for a ResourcePlacement, which is not yet supported",
-  "use a ClusterResourcePlacement with a ClusterStagedUpdateRun",
-);
-
-function unknownPlacementProblem(key: string, known: AdviceContext["placements"], otherwise: string): FieldProblem {
-  const fix = didYouMean(key, known.keys(), `add it, or ${otherwise}`);
-  return error("FLT1314", atPlacement, `there is no placement ${key}`, fix);
+interface Known {
+  readonly placements: AdviceContext["placements"];
+  /** What to do where nothing like it is there, beside adding it. */
+  readonly otherwise: string;
 }
+
+function unknownPlacementProblem(
+  key: PlacementKey,
+  namespace: string | null,
+  { placements, otherwise }: Known,
+): FieldProblem {
+  const name = nameIn(namespace, key) ?? key;
+  const other = otherKindOf(name, namespace, placements);
+  const near = didYouMean(name, namesIn(namespace, placements.keys()), `add it, or ${otherwise}`);
+  const fix = other === null ? near : `${other.key} is a ${kindOf(other)}: ${wayTo(other)}`;
+  return error("FLT1314", atPlacement, `there is no placement ${name}${inNamespace(namespace)}`, fix);
+}
+
+/** A placement of this name and of the other kind: of the fleet for whoever looks in a namespace, else in any. */
+function otherKindOf(name: string, namespace: string | null, placements: Known["placements"]): Placement | null {
+  if (namespace !== null) return placements.get(placementKey(null, name)) ?? null;
+  for (const it of placements.values()) if (it.namespace !== null && it.name === name) return it;
+  return null;
+}
+
+const kindOf = ({ scope }: Placement): string =>
+  scope === "Cluster" ? "ClusterResourcePlacement" : "ResourcePlacement";
+
+const wayTo = ({ namespace }: Placement): string =>
+  namespace === null
+    ? "its runs are ClusterStagedUpdateRuns"
+    : `its runs are StagedUpdateRuns in the namespace ${namespace}, and nothing is evicted from it`;
 
 /** How many clusters a warning names. */
 const shown = 3;
@@ -131,8 +171,10 @@ export function evictionAdvice(
 ): FieldProblems {
   const placement = placements.get(eviction.placement);
   const problems: FieldProblem[] = [];
-  if (placement === undefined)
-    problems.push(unknownPlacementProblem(eviction.placement, placements, "remove the eviction when it is over"));
+  if (placement === undefined) {
+    const otherwise = "remove the eviction when it is over";
+    problems.push(unknownPlacementProblem(eviction.placement, null, { placements, otherwise }));
+  }
   if (placement?.spec.policy.kind === "PickFixed") {
     const message = `placement ${placement.key} is PickFixed: nothing is evicted from it`;
     problems.push(error("FLT1314", atPlacement, message, "remove the cluster from its clusterNames"));
@@ -155,7 +197,10 @@ export function budgetAdvice(
   const placement = placements.get(key);
   const problems: FieldProblem[] = [];
   if (placement === undefined) {
-    const fix = didYouMean(key, placements.keys(), "add the placement, or correct the name");
+    const other = otherKindOf(key, null, placements);
+    const near = didYouMean(key, namesIn(null, placements.keys()), "add the placement, or correct the name");
+    const fix =
+      other === null ? near : `${other.key} is a ${kindOf(other)}: nothing is evicted from it; remove the budget`;
     problems.push(warning("FLT1337", ["metadata", "name"], `there is no placement ${key}`, fix));
   }
   if (placement?.spec.policy.kind !== "PickAll" || (bound === "minAvailable" && "count" in limit)) return problems;

@@ -80,16 +80,21 @@ const trustHead = object<TrustHead>({
  * it (`plan/README.md#d-9`), which an older flotilla would delete. From 4 on, decisions rest on properties that were collected
  * of members, which an older flotilla would forget. From 5 on, approvals that were taken away are remembered, which would
  * count again; and versions hold what envelopes wrap, or are patched by ResourceOverrides, which it would take for removed.
- * Each is written only where there is something of it.
+ * From 6 on there are ResourcePlacements, of which an older one reads no file. Each is written only where there is something
+ * of it.
  */
-const formatVersion = 5;
+const formatVersion = 6;
 
 /** The oldest version that says all that this ledger holds: flotillas that read less refuse it, the others go on. */
 export function formatVersionOf({ clusters, placements, takenAway, overrides }: Ledger): number {
-  if (takenAway.size > 0 || holdsWrapped(placements) || overrides.some((it) => it.namespace !== null))
-    return formatVersion;
+  if (holdsNamespaced(placements)) return formatVersion;
+  if (takenAway.size > 0 || holdsWrapped(placements) || overrides.some((it) => it.namespace !== null)) return 5;
   return holdsCollected(clusters) ? 4 : 3;
 }
+
+const holdsNamespaced = remembered((placements: Ledger["placements"]): boolean =>
+  [...placements.values()].some((it) => it.namespace !== null),
+);
 
 const holdsWrapped = remembered((placements: Ledger["placements"]): boolean =>
   [...placements.values()].some(({ resourceSnapshots }) => resourceSnapshots.some(isWrapped)),

@@ -85,7 +85,10 @@ function settingOf(
   index: SelectionIndex,
 ): { readonly kind: "set"; readonly setting: SelectionContext } | SelectionRefused {
   const ground = { index, scope };
-  if (scope === "Namespaced") return { kind: "set", setting: { ...ground, namespace } };
+  if (scope === "Namespaced")
+    return namespace !== null && isReservedNamespace(namespace)
+      ? selectionRefused(`nothing is placed in the namespace ${namespace} by a placement of its own: it is reserved`)
+      : { kind: "set", setting: { ...ground, namespace } };
   const [first, ...more] = spec.resourceSelectors.filter(
     (it) => selectsNamespaces(it) && it.selectionScope === "NamespaceWithResourceSelectors",
   );

@@ -136,7 +136,10 @@ export function inForce({ clusters, placements, overrides, runs, objects, holds 
   const held = new Map(holds.map((it) => [objectText(it.id), ` (held ${it.commit} ${it.path}#${it.document})`]));
   const names = [
     ...[...clusters.keys()].map((it) => `MemberCluster.cluster.kubernetes-fleet.io ${it}`),
-    ...[...placements.keys()].map((it) => `ClusterResourcePlacement.placement.kubernetes-fleet.io ${it}`),
+    ...[...placements.values()].map(
+      ({ scope, key }) =>
+        `${scope === "Cluster" ? "Cluster" : ""}ResourcePlacement.placement.kubernetes-fleet.io ${key}`,
+    ),
     ...overrides.map(({ namespace, name }) =>
       namespace === null
         ? `ClusterResourceOverride.placement.kubernetes-fleet.io ${name}`

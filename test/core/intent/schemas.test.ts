@@ -38,6 +38,7 @@ describe("schemas", () => {
   it("a namespaced variant is written as its cluster-scoped kind, in some of its versions", () => {
     const shared = knownKinds.filter((it) => it.schema !== null && it.schema !== it.kind);
     expect(shared.map((it) => [it.kind, it.schema, it.versions])).toEqual([
+      ["ResourcePlacement", "ClusterResourcePlacement", ["v1", "v1beta1"]],
       ["ResourceEnvelope", "ClusterResourceEnvelope", ["v1beta1"]],
       ["StagedUpdateStrategy", "ClusterStagedUpdateStrategy", ["v1", "v1beta1"]],
       ["StagedUpdateRun", "ClusterStagedUpdateRun", ["v1", "v1beta1"]],

@@ -12,6 +12,7 @@ import {
   type ResourceSnapshot,
   type SnapshotResource,
 } from "../../../src/core/model/ledger.ts";
+import { placementKey } from "../../../src/core/model/placement.ts";
 import type { BlobId, Commit, Digest } from "../../../src/core/model/value.ts";
 import { readCanonical } from "../../../src/core/yaml/canonical-read.ts";
 import { randomLedger } from "./ledgers.ts";
@@ -129,8 +130,8 @@ describe("a state branch that cannot be read", () => {
     {
       name: "because a newer flotilla wrote it",
       path: "ledger.yaml",
-      swap: [/formatVersion: 3/, "formatVersion: 6"],
-      want: /^ledger.yaml:1:1: "formatVersion" is 6: written by a newer flotilla; upgrade$/,
+      swap: [/formatVersion: 3/, "formatVersion: 7"],
+      want: /^ledger.yaml:1:1: "formatVersion" is 7: written by a newer flotilla; upgrade$/,
     },
     {
       name: "because a field is missing",
@@ -210,6 +211,7 @@ test.each<{ name: string; add: (ledger: Ledger) => Ledger; version: number }>([
     add: (it) => withResource(it, { envelope: { type: "ClusterResourceEnvelope", namespace: null, name: "all" } }),
     version: 5,
   },
+  { name: "a placement in a namespace", add: withNamespaced, version: 6 },
 ])("$name is written so that a release that would forget it refuses it", ({ add, version }) => {
   const ledger = withSnapshots(1);
   const texts = textsOf(edits(emptyLedger, add(ledger)));
@@ -240,6 +242,11 @@ test("rows are not read", () => {
 /** The ledger of one placement `web` that has had `count` resource snapshots, all sharing what they can. */
 function withSnapshots(count: number): Ledger {
   return { ...base, placements: new Map([[web.key, { ...web, resourceSnapshots: snapshots.slice(0, count) }]]) };
+}
+
+function withNamespaced(ledger: Ledger): Ledger {
+  const own: PlacementRecord = { ...web, key: placementKey("shop", "web"), scope: "Namespaced", namespace: "shop" };
+  return { ...ledger, placements: new Map([[own.key, own], ...ledger.placements]) };
 }
 
 function withResource(ledger: Ledger, more: Partial<SnapshotResource>): Ledger {

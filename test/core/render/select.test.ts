@@ -123,6 +123,12 @@ describe("what is refused", () => {
       want: /cannot select a Namespace/,
     },
     {
+      id: "D 5",
+      claim: "anything in a reserved namespace, by a ResourcePlacement there",
+      placement: placementIn("kube-system", selector("v1 ConfigMap config")),
+      want: /namespace kube-system by a placement of its own: it is reserved/,
+    },
+    {
       id: "C 31",
       claim: "a kind that nobody knows",
       placement: clusterPlacement(selector("example.org/v1 Widget w")),

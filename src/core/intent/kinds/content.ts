@@ -128,15 +128,9 @@ function hubKindProblem({ kind }: KnownKind): FieldProblem {
 }
 
 function unreadKindProblem({ kind }: KnownKind): FieldProblem {
-  const fix = insteadOf[kind] ?? "remove it until a later version supports it";
+  const fix = "remove it until a later version supports it";
   return error("FLT1900", ["kind"], `${kind} is not yet supported: what it asks for never reaches a cluster`, fix);
 }
-
-/** What does the same, by kind. */
-const insteadOf: Readonly<Record<string, string>> = {
-  ResourcePlacement:
-    "let a ClusterResourcePlacement select the Namespace, or by NamespaceWithResourceSelectors parts of it",
-};
 
 function namespaceProblems(kind: KnownKind, { namespace }: VersionedId): FieldProblems {
   if (namespace === null) return [];

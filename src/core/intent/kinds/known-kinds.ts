@@ -64,10 +64,7 @@ const all = ["v1", "v1alpha1", "v1beta1"];
 
 type UnreadKind = readonly [kind: string, scope: Scope, versions: readonly string[]];
 
-const unreadPlacementKinds: readonly UnreadKind[] = [
-  ["ResourcePlacement", "Namespaced", both],
-  ["Work", "Namespaced", both],
-];
+const unreadPlacementKinds: readonly UnreadKind[] = [["Work", "Namespaced", both]];
 
 const hubPlacementKinds: readonly UnreadKind[] = [
   ["ClusterResourcePlacementStatus", "Namespaced", both],

@@ -3,7 +3,7 @@ import type {
   ResourceSelector as WrittenSelector,
 } from "#schemas/cluster-resource-placement";
 import schema from "../../../../schemas/cluster-resource-placement.json" with { type: "json" };
-import { isEnvelope, isNeverPlaced, kindKey, type ScopeTable } from "../../model/manifest.ts";
+import { isEnvelope, isNeverPlaced, kindKey, type Scope, type ScopeTable } from "../../model/manifest.ts";
 import { isReservedNamespace, placementGroup } from "../../model/names.ts";
 import { type Placement, placementKey, type ResourceSelector } from "../../model/placement.ts";
 import { nearest } from "../../yaml/nearest.ts";
@@ -19,24 +19,28 @@ import {
   strategyUpdateProblems,
 } from "./placement-strategy.ts";
 
-/** What is placed where, and how fast. */
+/** What is placed where, and how fast: of the fleet, and of a namespace. */
 export const placementKind: ReadKind<WrittenPlacement, ContentOf<"placement">> = {
-  names: [{ group: placementGroup, kind: "ClusterResourcePlacement", scope: "Cluster", versions: ["v1", "v1beta1"] }],
+  names: [
+    { group: placementGroup, kind: "ClusterResourcePlacement", scope: "Cluster", versions: ["v1", "v1beta1"] },
+    { group: placementGroup, kind: "ResourcePlacement", scope: "Namespaced", versions: ["v1", "v1beta1"] },
+  ],
   schema,
   ownPlace: null,
   rules: (it) => placementProblems(it),
-  content: (it) => ({ kind: "placement", placement: placementFrom(it) }),
+  content: (it, scope) => ({ kind: "placement", placement: placementFrom(it, scope) }),
   updateRules: (before, after) => placementUpdateProblems(before.placement.spec, after.placement.spec),
-  selectionRules: ({ placement }, known) => placementScopeProblems(placement.spec, known),
+  selectionRules: ({ placement }, known) => placementScopeProblems(placement, known),
 };
 
 /** A placement after defaults (`intent/README.md#defaults`), which has passed its schema and its rules. */
-function placementFrom({ metadata, spec }: WrittenPlacement): Omit<Placement, "source"> {
+function placementFrom({ metadata, spec }: WrittenPlacement, scope: Scope): Omit<Placement, "source"> {
   const annotations = metadata.annotations ?? {};
+  const namespace = scope === "Cluster" ? null : (metadata.namespace ?? null);
   return {
-    key: placementKey(null, metadata.name),
-    scope: "Cluster",
-    namespace: null,
+    key: placementKey(namespace, metadata.name),
+    scope,
+    namespace,
     name: metadata.name,
     labels: metadata.labels ?? {},
     annotations,
@@ -56,29 +60,50 @@ function selectorOf(written: WrittenSelector): ResourceSelector {
 }
 
 /** Checks a placement by the rules of its kind (`intent/README.md#placements`). */
-function placementProblems({ apiVersion, metadata, spec, status }: WrittenPlacement): FieldProblems {
+function placementProblems({ apiVersion, kind, metadata, spec, status }: WrittenPlacement): FieldProblems {
+  const isOfFleet = kind === "ClusterResourcePlacement";
   return [
     ...dnsLabelProblems(metadata.name),
+    ...(isOfFleet ? [] : homeProblems(metadata.namespace ?? "")),
     ...settingProblems(metadata.annotations ?? {}),
-    ...selectorsProblems(spec.resourceSelectors),
+    ...selectorsProblems(spec.resourceSelectors, isOfFleet),
     ...policyProblems(spec.policy ?? {}),
     ...strategyProblems(spec.strategy ?? {}),
     ...newerFieldProblems(apiVersion, ["spec", "strategy"], {
       deleteStrategy: spec.strategy?.deleteStrategy,
       reportBackStrategy: spec.strategy?.reportBackStrategy,
     }),
-    ...(spec.statusReportingScope === "NamespaceAccessible"
-      ? [notSupportedYet(["spec", "statusReportingScope"], "NamespaceAccessible is")]
-      : []),
+    ...(spec.statusReportingScope === "NamespaceAccessible" ? [accessibleProblem(isOfFleet)] : []),
     ...statusProblems(status),
   ];
 }
 
-function selectorsProblems(selectors: readonly WrittenSelector[]): FieldProblems {
+/** A team's objects never go where the cluster's own parts or ours live (`plan/README.md#d-5`). */
+const homeProblems = (namespace: string): FieldProblems =>
+  isReservedNamespace(namespace)
+    ? [
+        error(
+          "FLT1403",
+          ["metadata", "namespace"],
+          `nothing in the namespace ${namespace} is placed: it is reserved`,
+          "choose another",
+        ),
+      ]
+    : [];
+
+/** `intent/README.md#v-crp-03`, `#v-rp-05`. */
+function accessibleProblem(isOfFleet: boolean): FieldProblem {
+  const at: JsonPath = ["spec", "statusReportingScope"];
+  if (isOfFleet) return notSupportedYet(at, "NamespaceAccessible is");
+  return warning("FLT1307", at, "has no effect on a ResourcePlacement: its status is in its namespace", "remove it");
+}
+
+function selectorsProblems(selectors: readonly WrittenSelector[], isOfFleet: boolean): FieldProblems {
   const at: JsonPath = ["spec", "resourceSelectors"];
   return [
     ...selectors.flatMap((it, i) => selectorProblems(it, [...at, i])),
-    ...namespaceModeProblems(selectors, at),
+    // A ResourcePlacement selects no Namespace at all, which is said of each by what is known of its kind.
+    ...(isOfFleet ? [...reservedProblems(selectors, at), ...namespaceModeProblems(selectors, at)] : []),
     ...repeatedIndices(selectors, (it) => JSON.stringify([it.group ?? "", it.kind, it.name, it.labelSelector])).map(
       (i) => warning("FLT1308", [...at, i], "this selector occurs twice", "remove one of the two"),
     ),
@@ -92,14 +117,17 @@ function selectorProblems(selector: WrittenSelector, at: JsonPath): FieldProblem
     problems.push(note("FLT1300", [...at, "group"], "is missing and read as the core group", 'add group: ""'));
   if (name !== "" && labelSelector !== undefined)
     problems.push(error("FLT1307", at, "name and labelSelector exclude each other", "remove one of the two"));
-  if (isNamespaceKind(selector) && isReservedNamespace(name))
-    problems.push(
-      error("FLT1403", [...at, "name"], `namespace ${name} is reserved and never placed`, "choose another"),
-    );
   if (isNeverPlaced({ group, kind }))
     problems.push(warning("FLT1311", at, `objects of kind ${kind} are never placed`, "remove the selector"));
   return problems;
 }
+
+const reservedProblems = (selectors: readonly WrittenSelector[], at: JsonPath): FieldProblems =>
+  [...selectors.entries()]
+    .filter(([, it]) => isNamespaceKind(it) && isReservedNamespace(it.name ?? ""))
+    .map(([i, { name }]) =>
+      error("FLT1403", [...at, i, "name"], `namespace ${name} is reserved and never placed`, "choose another"),
+    );
 
 /** NamespaceWithResourceSelectors: one namespace, by name, no other (`intent/README.md#v-pl-06` … `#v-pl-08`). */
 function namespaceModeProblems(selectors: readonly WrittenSelector[], at: JsonPath): FieldProblems {
@@ -127,9 +155,9 @@ function namespaceModeProblems(selectors: readonly WrittenSelector[], at: JsonPa
 const isNamespaceKind = ({ group = "", kind }: { readonly group?: string; readonly kind: string }): boolean =>
   group === "" && kind === "Namespace";
 
-/** `intent/README.md#v-crp-05`, `#v-pl-09`: a kind must be known, and live where the placement looks. */
+/** `intent/README.md#v-crp-05`, `#v-rp-03`, `#v-rp-04`, `#v-pl-09`: a kind is known, and lives where is looked for it. */
 function placementScopeProblems(
-  { resourceSelectors }: Placement["spec"],
+  { scope: own, spec: { resourceSelectors } }: Omit<Placement, "source">,
   { scopes, isKnownKind }: CommitKinds,
 ): FieldProblems {
   const looksInside = resourceSelectors.some(
@@ -143,6 +171,7 @@ function placementScopeProblems(
       ];
     const scope = scopes.get(kindKey(selector));
     if (scope === undefined) return isNeverPlaced(selector) ? [] : [unknownSelected(selector, at, scopes)];
+    if (own === "Namespaced") return scope === "Cluster" ? [clusterScopedKind(selector.kind, at)] : [];
     return scope === "Namespaced" && !looksInside ? [namespacedKind(selector.kind, at)] : [];
   });
 }
@@ -153,6 +182,14 @@ const namespacedKind = (kind: string, at: JsonPath): FieldProblem =>
     at,
     `${kind} is namespaced; this placement selects cluster-scoped objects and whole namespaces`,
     "select the Namespace, with selectionScope NamespaceWithResourceSelectors to narrow it down",
+  );
+
+const clusterScopedKind = (kind: string, at: JsonPath): FieldProblem =>
+  error(
+    "FLT1311",
+    at,
+    `${kind} is cluster-scoped; a ResourcePlacement selects objects in its own namespace`,
+    "select it with a ClusterResourcePlacement",
   );
 
 function unknownSelected(

@@ -13,10 +13,6 @@ spec: {anything: true}
 
 describe("a document of a kind that does not work yet is an error, since what it asks for would never arrive", () => {
   const kinds: readonly [kind: string, fix: string, apiVersion?: string][] = [
-    [
-      "ResourcePlacement",
-      "let a ClusterResourcePlacement select the Namespace, or by NamespaceWithResourceSelectors parts of it",
-    ],
     ["Work", "remove it until a later version supports it"],
     ["PlacementPolicy", "remove it until a later version supports it", "placement.kubefleet.dev/v1alpha1"],
     ["Work", "remove it until a later version supports it", "placement.kubefleet.dev/v1alpha1"],
@@ -55,7 +51,7 @@ describe("what only the controllers of a hub write is ignored with a warning, si
 describe("a document of a kind that does not work yet costs nothing but itself", () => {
   const before = { "a.yaml": placement("web"), "b.yaml": override("o", "web"), "c.yaml": configMap("web") };
   const team = {
-    "team/placement.yaml": document("ResourcePlacement", "web"),
+    "team/policy.yaml": document("PlacementPolicy", "web", "placement.kubefleet.dev/v1alpha1"),
     "team/work.yaml": document("Work", "web"),
   };
   const asked = ({ problems: _, files: __, commit: ___, ...rest }: Intent) => rest;
@@ -81,15 +77,15 @@ describe("a document of a kind that does not work yet costs nothing but itself",
     expect(advice(read({ ...nowhere, ...team }))).toHaveLength(1);
   });
 
-  it("but without a namespace it may be a misspelt ClusterResourcePlacement, which is not deleted for it", () => {
-    const misspelt = { ...before, "a.yaml": placement("web").replace("ClusterResourcePlacement", "ResourcePlacement") };
+  it("but without a namespace it may be a misspelt one, and what has its name is not deleted for it", () => {
+    const misspelt = { ...before, "a.yaml": placement("web").replace("ClusterResourcePlacement", "Work") };
     const intent = readAll(before, misspelt);
     expect(inForce(intent)).toContain("ClusterResourcePlacement web (held c1 a.yaml#0)");
-    expect([...intent.suspects.values()]).toEqual(["the ResourcePlacement in a.yaml:1 has its name and no namespace"]);
+    expect([...intent.suspects.values()]).toEqual(["the Work in a.yaml:1 has its name and no namespace"]);
   });
 
   it("with a namespace it is no other object: the placement that it replaces is deleted", () => {
-    const moved = { ...before, "a.yaml": document("ResourcePlacement", "web") };
+    const moved = { ...before, "a.yaml": document("Work", "web") };
     expect(inForce(readAll(before, moved))).toEqual(["ClusterResourceOverride o", "ConfigMap web/web"]);
   });
 });

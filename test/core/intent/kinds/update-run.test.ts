@@ -15,6 +15,7 @@ import {
 } from "../reading.ts";
 
 const external = placement("web", "  strategy: {type: External}\n");
+const ofTeam = external.replace("kind: Namespace, name: web", "kind: ConfigMap, name: web");
 const everything = updateStrategy("ring", "{name: all, labelSelector: {}}");
 /** What a run needs to be able to begin. */
 const ground: Files = { "p.yaml": external, "s.yaml": everything, "c.yaml": cluster("c1", "ring: canary, order: '1'") };
@@ -43,14 +44,15 @@ describe("an update run is read with KubeFleet's defaults", () => {
 
   it("the namespaced kind belongs to the placement and the strategy of its own namespace", () => {
     const text = inNamespace(run("r1", "  resourceSnapshotIndex: '3'\n  state: Run\n"), "team");
-    const intent = read({ "a.yaml": text, "s.yaml": inNamespace(everything, "team") });
+    const files = { "a.yaml": text, "s.yaml": inNamespace(everything, "team") };
+    const intent = read(files);
     expect(intent.runs.get("team/r1" as never)).toMatchObject({
       scope: "Namespaced",
       namespace: "team",
       spec: { placement: "team/web", resourceIndex: "3", strategy: "team/ring", state: "Run" },
     });
-    // ResourcePlacement is not read yet: it would never begin.
-    expect(codesIn(intent)).toEqual(["error FLT1900"]);
+    expect(codesIn(intent)).toEqual(["error FLT1314"]);
+    expect(codesIn(read({ ...files, "p.yaml": inNamespace(ofTeam, "team") }))).toEqual([]);
   });
 
   it("the same run in two namespaces is two runs", () => {
