@@ -13,8 +13,8 @@ import {
   type VersionedId,
 } from "../model/manifest.ts";
 import type { Override } from "../model/override.ts";
-import type { Placement, ResourceSelector } from "../model/placement.ts";
-import { compareText, selects } from "../model/value.ts";
+import { type Placement, placementKey, type ResourceSelector } from "../model/placement.ts";
+import { compareText, type PlacementKey, selects } from "../model/value.ts";
 import { didYouMean } from "../yaml/nearest.ts";
 import { type FieldProblems, note, warning } from "../yaml/problems.ts";
 
@@ -51,7 +51,8 @@ function writtenAs(key: ObjectKey, objects: Known["objects"]): readonly Versione
 function reachProblems({ namespace, spec }: Advised, known: Known): FieldProblems {
   const { placements } = known;
   if (spec.placement !== null && !placements.has(spec.placement)) {
-    const fix = didYouMean(spec.placement, placements.keys(), "add the placement, or correct the name");
+    const near = didYouMean(spec.placement, placements.keys(), "add the placement, or correct the name");
+    const fix = otherScope(spec.placement, namespace, placements) ?? near;
     return [warning("FLT1337", ["spec", "placement", "name"], `there is no placement ${spec.placement}`, fix)];
   }
   const reached = reachedBy({ namespace, spec }, known);
@@ -64,6 +65,20 @@ function reachProblems({ namespace, spec }: Advised, known: Known): FieldProblem
   const names = reached.map((it) => it.key);
   const shown = names.slice(0, 10).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "");
   return [note("FLT1334", ["spec"], `applies to ${shown}`, "name one in spec.placement to narrow it down")];
+}
+
+/** What to do where the placement is of the other kind (`render/README.md#c-27`); null where it is not. */
+function otherScope(key: PlacementKey, namespace: string | null, placements: Known["placements"]): string | null {
+  const isOwn = namespace !== null && key.startsWith(`${namespace}/`);
+  const name = isOwn ? key.slice(namespace.length + 1) : key;
+  if (isOwn)
+    return placements.has(placementKey(null, name))
+      ? `leave out scope: Namespaced, since ${name} is a ClusterResourcePlacement`
+      : null;
+  const own = placementKey(namespace, name);
+  return namespace !== null && placements.has(own)
+    ? `add scope: Namespaced, since ${own} is a ResourcePlacement`
+    : null;
 }
 
 /** Placements that an override is for and that select one of its objects, by key. */

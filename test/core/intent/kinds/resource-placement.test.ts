@@ -189,6 +189,25 @@ spec: {stages: [{name: all, labelSelector: {}}]}
     expect(fixes({ ...files, "a.yaml": run("StagedUpdateRun", "name: r, namespace: web") })).toEqual([]);
   });
 
+  it("C 27: a ResourceOverride that forgot where its placement is, or that says it of one of the fleet", () => {
+    const override = (placement: string): string => `apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ResourceOverride
+metadata: {name: o, namespace: web}
+spec:
+  placement: {${placement}}
+  resourceSelectors: [{group: "", version: v1, kind: ConfigMap, name: web}]
+  policy: {overrideRules: [{clusterSelector: {clusterSelectorTerms: []}, overrideType: Delete}]}
+`;
+    const files = { ...own, "p.yaml": placement("fleet") };
+    expect(fixes({ ...files, "a.yaml": override("name: app") })).toEqual([
+      "FLT1337: spec.placement.name: there is no placement app; add scope: Namespaced, since web/app is a ResourcePlacement",
+    ]);
+    expect(fixes({ ...files, "a.yaml": override("name: fleet, scope: Namespaced") })).toEqual([
+      "FLT1337: spec.placement.name: there is no placement web/fleet; leave out scope: Namespaced, since fleet is a ClusterResourcePlacement",
+    ]);
+    expect(fixes({ ...files, "a.yaml": override("name: app, scope: Namespaced") })).toEqual([]);
+  });
+
   it("an eviction and a budget, which are for the fleet's alone", () => {
     const files = { ...own, "c.yaml": cluster("east") };
     expect(fixes({ ...files, "a.yaml": eviction("e", "app", "east") })).toEqual([
