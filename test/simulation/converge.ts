@@ -232,14 +232,16 @@ async function help(simulation: Simulation, reasons: readonly Reason[]): Promise
 /** Two placements that exchange objects on several clusters, each within its budget, wait until somebody allows more. */
 async function loosen(simulation: Simulation, reasons: readonly Reason[]): Promise<boolean> {
   const { people } = simulation;
-  const lettingGo = reasons.filter((it) =>
-    it.kind === "wantedTwice" ? it.isLettingGo : it.kind === "waitingForHandOver",
-  );
-  const crossed = lettingGo.length > 1;
+  const exchanges = reasons.flatMap((it) => {
+    if (it.kind === "wantedTwice") return it.isLettingGo ? [[it.placement, it.keeper]] : [];
+    return it.kind === "waitingForHandOver" ? [[it.placement, it.to]] : [];
+  });
+  const crossed = exchanges.length > 1;
+  const exchanging = new Set(exchanges.flat());
   const isRefused = reasons.some((it) => it.kind === "applyFailed" && it.code === "FailedToTakeOver");
   let isLoosened = false;
   for (const it of crossed && isRefused ? reasons : []) {
-    if (it.kind !== "heldBack") continue;
+    if (it.kind !== "heldBack" || !exchanging.has(it.placement)) continue;
     const document = people.draft.get(`placements/${it.placement}.yaml`);
     if (document?.kind !== "placement" || optionsOf(document.options).get("unavailable") === "100%") continue;
     const words = document.options.split(" ").filter((word) => !word.startsWith("unavailable="));

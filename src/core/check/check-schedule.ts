@@ -6,7 +6,7 @@ import type { PlacementPolicy, PropertyRequirement } from "../model/placement.ts
 import type { Plan, World } from "../model/plan.ts";
 import type { PlanDefect, ScheduleDefectCode } from "../model/plan-defect.ts";
 import { quantityOf } from "../model/quantity.ts";
-import { type ClusterName, later, minutes, seconds, selects } from "../model/value.ts";
+import { type ClusterName, later, minutes, seconds, selectsIfAny } from "../model/value.ts";
 import { defect } from "./check-defect.ts";
 
 /**
@@ -86,10 +86,7 @@ function isAsked({ required }: Asking, member: MemberCluster, known: ClusterReco
   const labels = { ...Object.fromEntries(known?.collection.labels ?? []), ...member.labels };
   const holds = (it: PropertyRequirement): boolean => isMet(it, knownValue(it.name, member, known));
   return (
-    required.length === 0 ||
-    required.some(
-      (it) => (it.labelSelector === null || selects(it.labelSelector, labels)) && it.properties.every(holds),
-    )
+    required.length === 0 || required.some((it) => selectsIfAny(it.labelSelector, labels) && it.properties.every(holds))
   );
 }
 

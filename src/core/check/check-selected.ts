@@ -4,7 +4,7 @@ import { member, memberAt, textsOf } from "../model/json.ts";
 import { kindKey, type ObjectId, objectKey, type SourcedManifest } from "../model/manifest.ts";
 import { isReservedNamespace, kubeFleetPrefix } from "../model/names.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
-import { selects } from "../model/value.ts";
+import { selectsIfAny } from "../model/value.ts";
 
 /**
  * What a placement selects now, as far as that is certain (`render/README.md#selection`). Where any selector might be
@@ -81,7 +81,7 @@ const isMeant = ({ id, manifest }: SourcedManifest, { group, kind, name, labelSe
   id.group === group &&
   id.kind === kind &&
   (name === null || id.name === name) &&
-  (labelSelector === null || selects(labelSelector, textsOf(memberAt(manifest, "metadata", "labels"))));
+  selectsIfAny(labelSelector, textsOf(memberAt(manifest, "metadata", "labels")));
 
 /** Cluster-scoped objects stand in `""`. */
 const objectsByNamespace = remembered((objects: Intent["objects"]): ReadonlyMap<string, readonly SourcedManifest[]> => {

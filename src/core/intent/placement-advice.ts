@@ -3,7 +3,14 @@ import type { Intent } from "../model/intent.ts";
 import { memberAt, textsOf } from "../model/json.ts";
 import { kindKey, objectKey, type SourcedManifest } from "../model/manifest.ts";
 import type { Placement, ResourceSelector } from "../model/placement.ts";
-import { type LabelRequirement, type LabelSelector, type Labels, nameList, selects } from "../model/value.ts";
+import {
+  type LabelRequirement,
+  type LabelSelector,
+  type Labels,
+  nameList,
+  selects,
+  selectsIfAny,
+} from "../model/value.ts";
 import { didYouMean, nearest } from "../yaml/nearest.ts";
 import { type FieldProblems, type JsonPath, warning } from "../yaml/problems.ts";
 import { propertyAdvice } from "./property-advice.ts";
@@ -68,7 +75,7 @@ function selectorProblems(
     ];
   }
   const labels = candidates.map(({ manifest }) => textsOf(memberAt(manifest, "metadata", "labels")));
-  if (labels.some((it) => labelSelector === null || selects(labelSelector, it))) return [];
+  if (labels.some((it) => selectsIfAny(labelSelector, it))) return [];
   if (labels.length === 0 || labelSelector === null)
     return [
       warning(

@@ -6,7 +6,7 @@ import {
   type LabelSelector,
   type Labels,
   type PlacementKey,
-  selects,
+  selectsIfAny,
 } from "./value.ts";
 
 /**
@@ -63,9 +63,7 @@ export type PlacementPolicy =
 export function mayPick(policy: PlacementPolicy, { name, labels }: { name: ClusterName; labels: Labels }): boolean {
   if (policy.kind === "PickFixed") return policy.clusterNames.includes(name);
   const terms = policy.required;
-  return (
-    terms.length === 0 || terms.some(({ labelSelector }) => labelSelector === null || selects(labelSelector, labels))
-  );
+  return terms.length === 0 || terms.some(({ labelSelector }) => selectsIfAny(labelSelector, labels));
 }
 
 /** Alternatives are ORed; inside of one, everything has to hold. One that says nothing matches every cluster. */

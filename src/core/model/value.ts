@@ -134,6 +134,11 @@ export function selects({ matchLabels, matchExpressions }: LabelSelector, labels
   return matchExpressions === undefined || matchExpressions.every((it) => meets(it, labels));
 }
 
+/** The same for a field in which an absent selector selects everything. */
+export function selectsIfAny(selector: LabelSelector | null, labels: Labels): boolean {
+  return selector === null || selects(selector, labels);
+}
+
 function meets({ key, operator, values = [] }: LabelRequirement, labels: Labels): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {

@@ -13,7 +13,7 @@ import {
 } from "../model/manifest.ts";
 import { isReservedNamespace } from "../model/names.ts";
 import type { ResourceSelector } from "../model/placement.ts";
-import { compareText, selects } from "../model/value.ts";
+import { compareText, selectsIfAny } from "../model/value.ts";
 import type { SelectionIndex } from "./object-index.ts";
 import { isMadeByCluster } from "./placeable.ts";
 
@@ -130,10 +130,8 @@ function matching(
   namespace: string | null,
   { index }: SelectionContext,
 ): Picked | SelectionRefused {
-  const candidates = candidatesOf(selector, namespace, index).filter(
-    ({ manifest }) =>
-      selector.labelSelector === null ||
-      selects(selector.labelSelector, textsOf(memberAt(manifest, "metadata", "labels"))),
+  const candidates = candidatesOf(selector, namespace, index).filter(({ manifest }) =>
+    selectsIfAny(selector.labelSelector, textsOf(memberAt(manifest, "metadata", "labels"))),
   );
   const objects = candidates.filter((it) => it.id.version === selector.version);
   const others = candidates.filter((it) => it.id.version !== selector.version);

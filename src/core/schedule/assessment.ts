@@ -6,7 +6,7 @@ import {
   type Cycle,
   candidatesIn,
   classify,
-  clusterSetOf,
+  clustersIn,
   cycleBindingOf,
   sortedCycle,
 } from "./framework/cycle.ts";
@@ -64,8 +64,8 @@ export function assessClusters(unordered: Cycle, { plugins }: Profile): readonly
   const { policy } = cycle;
   if (policy.kind === "PickFixed") return cycle.candidates.map((it) => namedOrNot(it, policy.clusterNames));
   const { scheduled, bound, obsolete, unscheduled } = classify(cycle);
-  const holders = clusterSetOf([...scheduled, ...bound, ...obsolete]);
-  const leaving = clusterSetOf(unscheduled);
+  const holders = clustersIn([...scheduled, ...bound, ...obsolete]);
+  const leaving = clustersIn(unscheduled);
   const situation = { ...cycle, holders, leaving, obsolete: new Set<ClusterName>() };
   const present = preparePlugins(situation, plugins);
   const others = cycle.candidates.filter((it) => !holders.has(it.cluster.name));

@@ -2,7 +2,7 @@ import type { ClusterDecision } from "../model/binding.ts";
 import { rememberedPair } from "../model/identity.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 import { refusedDecision, surplusDecision } from "./decision.ts";
-import { type Cycle, clusterSetOf, clustersIn, rollOf } from "./framework/cycle.ts";
+import { type Cycle, clustersIn, rollOf } from "./framework/cycle.ts";
 import {
   bestOfAll,
   filterCandidates,
@@ -97,7 +97,7 @@ const leavingAfter = ({ cycleBindings }: Cycle, holders: ReadonlySet<ClusterName
   leavingIn(cycleBindings, holders);
 
 const leavingIn = rememberedPair((cycleBindings: Cycle["cycleBindings"], holders: ReadonlySet<ClusterName>) =>
-  clusterSetOf(cycleBindings.filter((it) => !holders.has(it.cluster) && !it.removing)),
+  clustersIn(cycleBindings.filter((it) => !holders.has(it.cluster) && !it.removing)),
 );
 
 function keptExplanations({ recorded, candidates }: Cycle, holders: ReadonlySet<ClusterName>): Explanations {

@@ -11,7 +11,6 @@ import {
   type Cycle,
   type CycleBinding,
   candidatesByName,
-  clusterSetOf,
   clustersIn,
   crossReference,
 } from "./framework/cycle.ts";
@@ -118,9 +117,9 @@ const unscored = { affinity: 0, topology: 0 };
 
 const situationOf = (cycle: Cycle, classes: Classes): Situation => ({
   ...cycle,
-  holders: clusterSetOf([...classes.scheduled, ...classes.bound]),
-  obsolete: clusterSetOf(classes.obsolete),
-  leaving: clusterSetOf(classes.unscheduled),
+  holders: clustersIn([...classes.scheduled, ...classes.bound]),
+  obsolete: clustersIn(classes.obsolete),
+  leaving: clustersIn(classes.unscheduled),
 });
 
 /** The result of PickFixed: it explains every name, in the order of the list. */
@@ -145,8 +144,8 @@ export function pickFixed(
   profile: Profile,
 ): FixedPick {
   const stay = [...classes.scheduled, ...classes.bound];
-  const holders = clusterSetOf(stay);
-  const resident = clusterSetOf(
+  const holders = clustersIn(stay);
+  const resident = clustersIn(
     profile.keepsIneligibleTargets ? [...stay, ...classes.obsolete, ...classes.unscheduled] : [],
   );
   const members = candidatesByName(cycle.candidates);

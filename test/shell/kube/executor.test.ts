@@ -211,7 +211,13 @@ describe("an executor that froze before its claim", () => {
     const placements = new Map([...listed.inventory.placements].filter(([key]) => key !== "partly"));
     await writeInventory(stage.client, listed, { ...listed.inventory, placements });
     const late = await stage.act({ ...more, isListed: true });
-    expect(late).toEqual(receipt({ interrupted: "the inventory no longer lists placement partly" }));
+    const why = "the inventory no longer lists placement partly";
+    expect(late).toEqual(receipt({ interrupted: why }));
+    // Another one comes too late for another reason.
+    await stage.act({ placement: "newer", sequence: 5, apply: [configMap("partly/newer", {})] });
+    expect(await stage.act({ ...more, isListed: true }, { placement: "newer", sequence: 4 })).toEqual(
+      receipt({ interrupted: `${why}; superseded by a later action for placement newer` }),
+    );
     expect([...entriesOf(await stage.see(), "partly")]).toEqual([]);
     await stage.act({ ...more, apply: [first, second] });
     expect([...entriesOf(await stage.see(), "partly").keys()]).toEqual([first, second].map((it) => rendered(it).key));

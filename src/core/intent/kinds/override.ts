@@ -9,7 +9,7 @@ import schema from "../../../../schemas/resource-override.json" with { type: "js
 import type { Json } from "../../model/json.ts";
 import { isEnvelope, kindKey, type Scope, type ScopeTable } from "../../model/manifest.ts";
 import { placementGroup } from "../../model/names.ts";
-import type { Override, OverrideRule, OverrideSelector, PatchOperation } from "../../model/override.ts";
+import type { Override, OverrideRule, PatchOperation } from "../../model/override.ts";
 import { placementKey } from "../../model/placement.ts";
 import {
   error,
@@ -33,7 +33,7 @@ export const clusterOverrideKind: ReadKind<WrittenClusterOverride, ContentOf<"ov
   rules: (it) => clusterOverrideProblems(it),
   content: (it) => ({ kind: "override", override: clusterOverrideFrom(it) }),
   updateRules: (before, after) => overrideUpdateProblems(before.override.spec, after.override.spec),
-  selectionRules: ({ override }, { scopes }) => clusterScopeProblems(override.spec, scopes),
+  selectionRules: ({ override }, { scopes }) => scopeProblems(override.spec, scopes, "Cluster"),
 };
 
 /** The same of objects in the namespace of the override. */
@@ -44,7 +44,7 @@ export const overrideKind: ReadKind<WrittenOverride, ContentOf<"override">> = {
   rules: (it) => overrideProblems(it),
   content: (it) => ({ kind: "override", override: overrideFrom(it) }),
   updateRules: (before, after) => overrideUpdateProblems(before.override.spec, after.override.spec),
-  selectionRules: ({ override }, { scopes }) => scopeProblems(override.spec, scopes),
+  selectionRules: ({ override }, { scopes }) => scopeProblems(override.spec, scopes, "Namespaced"),
 };
 
 type WrittenRule = Policy["overrideRules"][number];
@@ -259,36 +259,27 @@ function overrideUpdateProblems(before: Override["spec"], after: Override["spec"
   return [error("FLT1315", ["spec", "placement"], message, "write an override with another name")];
 }
 
-/** A cluster override has no effect on namespaced objects. */
-const clusterScopeProblems = (spec: Override["spec"], scopes: ScopeTable): FieldProblems =>
-  spec.selectors.flatMap((selector, i) =>
-    scopeProblem(selector, scopes, {
-      at: [...clusterSelectors, i],
-      wanted: "Cluster",
-      fix: isEnvelope(selector) ? "name what it wraps, or the Namespace of that" : "name the object's Namespace",
-    }),
-  );
+/** What an override may name: objects of its own scope, and never the envelope that one of them stands in. */
+const named: Readonly<Record<Scope, { readonly at: JsonPath; readonly wrapped: string; readonly otherwise: string }>> =
+  {
+    Cluster: {
+      at: clusterSelectors,
+      wrapped: "name what it wraps, or the Namespace of that",
+      otherwise: "name the object's Namespace",
+    },
+    Namespaced: { at: selectors, wrapped: "name what it wraps", otherwise: "use a ClusterResourceOverride" },
+  };
 
-/** A namespaced one has none on any other. */
-const scopeProblems = (spec: Override["spec"], scopes: ScopeTable): FieldProblems =>
-  spec.selectors.flatMap((selector, i) =>
-    scopeProblem(selector, scopes, {
-      at: [...selectors, i],
-      wanted: "Namespaced",
-      fix: isEnvelope(selector) ? "name what it wraps" : "use a ClusterResourceOverride",
-    }),
-  );
-
-function scopeProblem(
-  selector: OverrideSelector,
-  scopes: ScopeTable,
-  { at, wanted, fix }: { readonly at: JsonPath; readonly wanted: Scope; readonly fix: string },
-): FieldProblems {
-  if (isEnvelope(selector))
-    return [warning("FLT1333", at, "an envelope is never overridden: this selector has no effect", fix)];
-  const found = scopes.get(kindKey(selector));
-  if (found === wanted) return [];
-  const why = found === undefined ? "is not known" : found === "Cluster" ? "is cluster-scoped" : "is namespaced";
-  const otherwise = found === undefined && wanted === "Namespaced" ? "add its CustomResourceDefinition" : fix;
-  return [warning("FLT1333", at, `${selector.kind} ${why}: this selector has no effect`, otherwise)];
-}
+const scopeProblems = (spec: Override["spec"], scopes: ScopeTable, wanted: Scope): FieldProblems =>
+  spec.selectors.flatMap((selector, i): FieldProblems => {
+    const { at, wrapped, otherwise } = named[wanted];
+    const warned = (message: string, fix: string) => [
+      warning("FLT1333", [...at, i], `${message}: this selector has no effect`, fix),
+    ];
+    if (isEnvelope(selector)) return warned("an envelope is never overridden", wrapped);
+    const found = scopes.get(kindKey(selector));
+    if (found === wanted) return [];
+    const why = found === undefined ? "is not known" : found === "Cluster" ? "is cluster-scoped" : "is namespaced";
+    const isUndefined = found === undefined && wanted === "Namespaced";
+    return warned(`${selector.kind} ${why}`, isUndefined ? "add its CustomResourceDefinition" : otherwise);
+  });

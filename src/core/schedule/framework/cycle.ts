@@ -194,10 +194,6 @@ function classOf(standing: CycleBinding, { places, leaving }: Roll): keyof Class
 export const wantedState = ({ state, previousState }: CycleBinding): "Scheduled" | "Bound" =>
   state === "Unscheduled" ? (previousState ?? "Scheduled") : state;
 
-/** The clusters of these bindings, as a set. */
-export const clusterSetOf = (cycleBindings: readonly CycleBinding[]): ReadonlySet<ClusterName> =>
-  clustersIn(cycleBindings);
-
 /** The clusters of these bindings or decisions, as a set: the same one for the same list. */
 export const clustersIn = remembered(
   (them: readonly { readonly cluster: ClusterName }[]): ReadonlySet<ClusterName> =>

@@ -1,7 +1,7 @@
 import { remembered } from "../../model/identity.ts";
 import type { ClusterTerm, Preference, PreferredTerm, PropertyRequirement } from "../../model/placement.ts";
 import { type Quantity, quantityOf } from "../../model/quantity.ts";
-import { selects } from "../../model/value.ts";
+import { selects, selectsIfAny } from "../../model/value.ts";
 import type { Candidate } from "../framework/cycle.ts";
 import type { Aspect, CandidateChange, Extensions, Part, Plugin, PluginInput } from "../framework/plugin.ts";
 import { isInside, propertyOf, rangeOf, spellingOf, unreadableAt } from "../framework/properties.ts";
@@ -52,7 +52,7 @@ export const clusterAffinity = (arithmetic: SorterArithmetic): Plugin => ({
     return preferredIn(policy)
       .flatMap(({ preference: { labelSelector, sorter } }) => {
         if (sorter === null) return [];
-        const isMeant = labelSelector === null || selects(labelSelector, candidate.facts.labels);
+        const isMeant = selectsIfAny(labelSelector, candidate.facts.labels);
         return `${isMeant} ${candidate.facts.properties.get(sorter.name)?.value}`;
       })
       .join("\n");

@@ -207,13 +207,22 @@ const removalsOf = (accepted: readonly PlacementActions[], inventory: Inventory)
     }),
   );
 
+/** Why actions are not carried out, each reason with the first few placements that it is of; null where all of them are. */
 const outdatedText = (late: readonly PlacementActions[], inventory: Inventory): string | null => {
-  if (late.length === 0) return null;
-  const why = late.every((it) => isUnlisted(it, inventory))
-    ? "the inventory no longer lists"
-    : "superseded by a later action for";
-  return `${why} placement ${late
-    .slice(0, 5)
-    .map((it) => it.placement)
-    .join(", ")}`;
+  const unlisted = late.filter((it) => isUnlisted(it, inventory));
+  const reasons = [
+    ["the inventory no longer lists", unlisted],
+    ["superseded by a later action for", late.filter((it) => !unlisted.includes(it))],
+  ] as const;
+  const texts = reasons.flatMap(([why, those]) =>
+    those.length === 0
+      ? []
+      : [
+          `${why} placement ${those
+            .slice(0, 5)
+            .map((it) => it.placement)
+            .join(", ")}`,
+        ],
+  );
+  return texts.length === 0 ? null : texts.join("; ");
 };
