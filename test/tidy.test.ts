@@ -611,7 +611,7 @@ function longFunctions(text: string): readonly string[] {
   return lines.flatMap((line, start) => {
     const [, indent, name] =
       /^(| {2})(?:export |async |static |readonly |const |function\*? )*([#\w]+)\b.*[({]$/.exec(line) ?? [];
-    if (name === undefined || noFunction.test(name) || line.endsWith("= {")) return [];
+    if (name === undefined || noFunction.test(name) || /= (\{|[\w.]+\()$/.test(line)) return [];
     const end = lines.findIndex((it, at) => at > start && it.startsWith(`${indent}}`));
     const length = end - start + 1;
     return length > limits.functionLines ? [`${name} has ${length} lines`] : [];

@@ -200,6 +200,13 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/approval/attacks-inputs.test.ts"],
   },
   {
+    breaks: "does not look into its envelope for whoever wrote an object that is selected only now",
+    file: "src/core/plan/authors/dormant-inputs.ts",
+    find: "return [...new Set(wanted.resources.map(documentKeyOf))].filter(",
+    replace: "return [...new Set(wanted.resources.map(({ id }) => documentKeyOf({ id })))].filter(",
+    caughtBy: ["test/core/plan/approval/attacks-inputs.test.ts"],
+  },
+  {
     breaks: "does not ask who relabelled a cluster",
     file: "src/core/plan/authors/cluster-inputs.ts",
     find: 'if (said.kind !== "cluster") return null;',

@@ -5,7 +5,17 @@ import type { CommitFact } from "../../../../src/core/model/commit.ts";
 import { defaultFleet } from "../../../../src/core/model/fleet.ts";
 import { runKey } from "../../../../src/core/model/update-run.ts";
 import type { BlobId, ClusterName, Commit } from "../../../../src/core/model/value.ts";
-import { clusterOf, keyOf, objectOf, overrideOf, placementOf, policyOf, runOf, strategyOf } from "../../../intent.ts";
+import {
+  clusterOf,
+  envelopeOf,
+  keyOf,
+  objectOf,
+  overrideOf,
+  placementOf,
+  policyOf,
+  runOf,
+  strategyOf,
+} from "../../../intent.ts";
 import { World, write } from "../../../world.ts";
 import { grant, guarded, standing, target } from "../guard/guarded-world.ts";
 import {
@@ -381,6 +391,23 @@ describe("T-40: what slept for long and wakes", () => {
     grant(world);
     world.commit(() => shared(world), by("bob"));
     expect(authors(world)).toEqual(["bob", "carol"]);
+    keepsBobOut(world);
+  });
+
+  test("an envelope that nothing selected", () => {
+    const world = standing();
+    const wrapped = objectOf("ConfigMap", "shop/wrapped", "one");
+    world.commit(() => write(world, objectOf("Namespace", "shop", "one")), by("dave"));
+    world.commit(() => write(world, envelopeOf("shop/box", [wrapped])), by("bob"));
+    edit(world, "one");
+    grant(world, "carol");
+    const wide = placementOf({
+      name: "web",
+      policy: policyOf("PickAll", undefined),
+      options: ["ns=web,shop", "unavailable=3"],
+    });
+    world.commit(() => world.placements.set(web, wide), by("dave"));
+    expect(authors(world)).toEqual(["bob", "dave"]);
     keepsBobOut(world);
   });
 
