@@ -36,7 +36,6 @@ function programOf(terminal: Terminal, finish: Finish): Command {
     .description("Places Kubernetes resources on a fleet of clusters; a Git repository is the hub.")
     .version(version)
     .exitOverride()
-    .showHelpAfterError("(see flotilla --help)")
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .addHelpText("after", exitCodeHelp);
   addDemos(program, terminal, finish);
@@ -46,7 +45,14 @@ function programOf(terminal: Terminal, finish: Finish): Command {
   addClusters(program, terminal, finish);
   addApprovals(program, terminal, finish);
   addTrust(program, terminal, finish);
+  nameOwnHelp(program, program.name());
   return program;
+}
+
+/** What is wrong with the words for a command is followed by where the help of that very command is. */
+function nameOwnHelp(command: Command, words: string): void {
+  command.showHelpAfterError(`(see ${words} --help)`);
+  for (const it of command.commands) nameOwnHelp(it, `${words} ${it.name()}`);
 }
 
 const exitCodeHelp = `

@@ -44,6 +44,14 @@ test("an unknown command is suggested the nearest one", async () => {
   expect(err).toBe("error: unknown command 'reconcil'\n(Did you mean reconcile?)\n(see flotilla --help)\n");
 });
 
+test("what is wrong with the words for a command is followed by where its own help is", async () => {
+  const { code, err } = await asProcess(["run", "create", "next", "--strategy", "slow"]);
+  expect({ code, err }).toEqual({
+    code: 64,
+    err: "error: required option '--placement <name>' not specified\n(see flotilla run create --help)\n",
+  });
+});
+
 test("npm start runs the demo, and ends with the fleet", async () => {
   await bundle();
   const run = await start(["npm", "start", "--silent"], { cwd: projectFolder }).ended;
