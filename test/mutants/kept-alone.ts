@@ -4,7 +4,7 @@ import { run } from "../simulation/run.ts";
 import { scriptsIn } from "../simulation/scripts.ts";
 import { stepsOf } from "../simulation/step.ts";
 
-test.each(scriptsIn("kept"))("$name: ends well", async ({ text }) => {
+test.each(scriptsIn("kept").map((it) => [it.name, it.text] as const))("%s: ends well", async (_, text) => {
   const { violations, transcript } = await run(stepsOf(text));
   expect(violations, transcript()).toEqual([]);
 });

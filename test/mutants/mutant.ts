@@ -15,6 +15,10 @@ export interface Mutant {
   readonly caughtBy: "check" | readonly string[];
 }
 
+/** The test files that a mutant turns red. */
+export const filesOf = ({ caughtBy }: Mutant): readonly string[] =>
+  caughtBy === "check" ? ["test/mutants/check-alone.ts"] : caughtBy;
+
 /** The source with the break in it. Throws where the text to be replaced is not there, or not once. */
 export function broken(source: string, { file, find, replace }: Pick<Mutant, "file" | "find" | "replace">): string {
   const found = source.split(find).length - 1;
@@ -28,6 +32,10 @@ export function breaking(mutant: Pick<Mutant, "file" | "find" | "replace">): Plu
   return {
     name: `breaks-${relative(projectFolder, target)}`,
     enforce: "pre",
+    // Modules are kept from one run to the next, and this one is another one in each.
+    configureVitest: ({ experimental_defineCacheKeyGenerator: distinguish }) => {
+      distinguish(({ id }) => (id.split("?")[0] === target ? JSON.stringify(mutant) : undefined));
+    },
     transform: (source, id) => (id.split("?")[0] === target ? broken(source, mutant) : null),
   };
 }

@@ -15,6 +15,8 @@ export default defineConfig({
     execArgv: [...lateOptimization],
     maxWorkers: mutant === undefined ? 2 : 1,
     maxConcurrency: 2,
+    // Each mutant has a process of its own: what one of them has read and transformed, the others need not.
+    experimental: { fsModuleCache: true },
   },
   plugins: mutant === undefined ? [] : [breaking(JSON.parse(mutant))],
 });
