@@ -1,9 +1,9 @@
-import { writeText } from "../apply/mark.ts";
+import { markOf, writeText } from "../apply/mark.ts";
 import { healthOf } from "../health/health.ts";
 import type { InventoryEntry, InventoryPlacement } from "../model/inventory.ts";
 import { digestOf } from "../model/json.ts";
-import type { Manifest, ObjectKey } from "../model/manifest.ts";
-import type { Health, LiveObject, Observation } from "../model/observation.ts";
+import type { Manifest, ObjectId, ObjectKey } from "../model/manifest.ts";
+import type { Health, LiveObject, NamespacesSeen, Observation } from "../model/observation.ts";
 import type { ClusterActions, PlacementActions, RenderedManifest } from "../model/plan.ts";
 import { type ClusterName, type DurationMs, earliest, type Instant, later } from "../model/value.ts";
 
@@ -89,7 +89,28 @@ export function afterActions(member: VirtualMember, actions: ClusterActions, lan
     placements.set(it.placement, carriedAfter(it, withEntries(placements.get(it.placement), given), draft));
   }
   const inventory = { fleet: actions.fleet, epoch: actions.epoch, placements };
-  return { ...member, seen: { ...seen, inventory, objects: draft.objects }, coming: draft.coming };
+  const namespaces = namespacesAfter(seen.namespaces, actions);
+  const next = { ...seen, ...(namespaces === undefined ? {} : { namespaces }), inventory, objects: draft.objects };
+  return { ...member, seen: next, coming: draft.coming };
+}
+
+/** What a member says of its namespaces once it has, and has no more, what it was told to; the same where none is among that. */
+function namespacesAfter(
+  before: NamespacesSeen | undefined,
+  { placements }: ClusterActions,
+): NamespacesSeen | undefined {
+  if (before?.kind !== "listed") return before;
+  const isNamespace = ({ group, kind }: ObjectId): boolean => group === "" && kind === "Namespace";
+  const made = placements.flatMap((it) =>
+    it.apply.flatMap(({ id }) => (isNamespace(id) ? [[id.name, markOf(it.placement)] as const] : [])),
+  );
+  const gone = placements.flatMap((it) =>
+    it.remove.flatMap(({ id, how }) => (isNamespace(id) && how === "delete" ? id.name : [])),
+  );
+  if (made.length + gone.length === 0) return before;
+  const names = new Map([...before.names, ...made]);
+  for (const it of gone) names.delete(it);
+  return { kind: "listed", names };
 }
 
 /** What was handed over comes along as it was. */

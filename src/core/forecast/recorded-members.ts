@@ -83,11 +83,20 @@ function reached(known: ClusterRecord | undefined, { name, inputs, placements, o
     kind: "reached",
     clusterUid: known?.contactFailure?.code === "IdentityChanged" ? `not-${joined}` : joined,
     properties: new Map([[kubernetesVersionProperty, "unknown"], ...(known?.properties ?? noProperties)]),
+    ...namespacesAsRecorded(known),
     inventory: { fleet, epoch, placements },
     objects,
     unlisted: new Set(),
   };
 }
+
+/** Where a list was cut, whoever knows no more than that says nothing: what is recorded stands. */
+const namespacesAsRecorded = (known: ClusterRecord | undefined): Pick<Reached, "namespaces"> =>
+  known?.namespaces == null || known.namespaces.isCut
+    ? {}
+    : { namespaces: { kind: "listed", names: known.namespaces.names } };
+
+type Reached = Extract<Observation, { kind: "reached" }>;
 
 interface MemberBuilder {
   readonly name: ClusterName;

@@ -1,6 +1,7 @@
-import { remembered, sameMap } from "../model/identity.ts";
+import { sameMap } from "../model/identity.ts";
 import type { ClusterRecord, NamespacesRecord } from "../model/ledger.ts";
 import type { NamespacesSeen } from "../model/observation.ts";
+import { placedNamespaces } from "../model/placement.ts";
 import { compareText, type DurationMs, type Instant, later, minutes } from "../model/value.ts";
 
 /** So many are recorded of one member, as in KubeFleet. */
@@ -8,22 +9,6 @@ const mostRecorded = 200;
 
 /** How long what is recorded stays, unless a namespace that is asked about came or went. */
 const calm: DurationMs = minutes(15);
-
-/** Whatever has namespaces, by any key. */
-type Placements = ReadonlyMap<unknown, { readonly namespace: string | null }>;
-
-/**
- * The namespaces that placements live in, in their order: of no others does NamespaceAffinity ask. Where there are none,
- * nobody asks a member for its namespaces, and none are recorded.
- */
-export const placedNamespaces: (placements: Placements) => ReadonlySet<string> = remembered(
-  (placements: Placements): ReadonlySet<string> => {
-    const all = [...placements.values()].flatMap((it) => (it.namespace === null ? [] : [it.namespace]));
-    return all.length === 0 ? none : new Set(all.sort(compareText));
-  },
-);
-
-const none: ReadonlySet<string> = new Set();
 
 /** What is recorded of a member's namespaces, and when the same observation would be recorded in another way. */
 export interface NamespacesFound {
@@ -73,5 +58,8 @@ function listed(
 }
 
 /** The record without namespaces where no placement asks about any more, whether or not the member answers. */
-export const withPlacedNamespaces = (cluster: ClusterRecord, placements: Placements): ClusterRecord =>
+export const withPlacedNamespaces = (
+  cluster: ClusterRecord,
+  placements: Parameters<typeof placedNamespaces>[0],
+): ClusterRecord =>
   cluster.namespaces === null || placedNamespaces(placements).size > 0 ? cluster : { ...cluster, namespaces: null };

@@ -1,7 +1,9 @@
 import type { Condition } from "./condition.ts";
+import { remembered } from "./identity.ts";
 import type { Scope, SourcePosition } from "./manifest.ts";
 import {
   type ClusterName,
+  compareText,
   type DurationMs,
   type LabelSelector,
   type Labels,
@@ -27,6 +29,19 @@ export interface Placement {
 /** The key of a placement; a null namespace means a ClusterResourcePlacement. */
 export const placementKey = (namespace: string | null, name: string): PlacementKey =>
   (namespace === null ? name : `${namespace}/${name}`) as PlacementKey;
+
+/**
+ * The namespaces that placements live in, in their order: of no others does NamespaceAffinity ask. Where there are none,
+ * nobody asks a member for its namespaces, and none are recorded (`members/README.md#namespaces`).
+ */
+export const placedNamespaces = remembered(
+  (placements: ReadonlyMap<PlacementKey, Pick<Placement, "namespace">>): ReadonlySet<string> => {
+    const all = [...placements.values()].flatMap((it) => (it.namespace === null ? [] : [it.namespace]));
+    return all.length === 0 ? none : new Set(all.sort(compareText));
+  },
+);
+
+const none: ReadonlySet<string> = new Set();
 
 /** What a placement asks for: what, where, when and how. */
 export interface PlacementSpec {

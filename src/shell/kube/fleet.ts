@@ -12,9 +12,11 @@ import { type Kubeconfig, openKubeconfig } from "./client/kubeconfig.ts";
 import { clockOffsetOf, type MemberTime, type TimedTransport, trackMemberTime } from "./client/member-time.ts";
 import { contactFailureOf } from "./client/member-unreachable.ts";
 import { defaultDeadlines, httpNetwork, httpStreams, type Network, type Streams } from "./client/transport.ts";
-import { type Collector, collectionDeadlineMs, newCollector } from "./watch/collect.ts";
+import { type Collector, newCollector } from "./watch/collect.ts";
 import { type ConfirmedWrite, recordingClient } from "./watch/confirmed-writes.ts";
 import { Informer, type InformerOptions } from "./watch/informer.ts";
+import { collectionDeadlineMs } from "./watch/missing-facts.ts";
+import type { PlacedNamespaces } from "./watch/namespaces.ts";
 import { kubeSystem, observeMember } from "./watch/observe.ts";
 import { openPropertyCommand, type PropertyCommands } from "./watch/property-command.ts";
 import { reuseUnchanged } from "./watch/reuse-unchanged.ts";
@@ -100,8 +102,9 @@ export function kubeFleetOver(kubeconfig: Kubeconfig, options: KubeFleetOptions)
       try {
         const member = await memberAt(address);
         if (member === null) return { kind: "unreachable", code: "NoConnection", message: noContext(address) };
-        if (member.informer !== null) return await member.informer.observe();
-        const seen = await listing.run(() => observeMember(member.client.until(soon()), member));
+        const placed = address.namespaces ?? noNamespaces;
+        if (member.informer !== null) return await member.informer.observe(placed);
+        const seen = await listing.run(() => observeMember(member.client.until(soon()), member, placed));
         member.last = reuseUnchanged(member.last, seen);
         return member.last;
       } catch (error) {
@@ -241,6 +244,8 @@ async function actVia({ informer }: Member, opening: Parameters<typeof actOn>[0]
 /** An action's share of the limit: its objects, and enough that at most {@link membersAtOnce} members are acted on at once. */
 const weightOf = ({ placements }: ClusterActions): number =>
   placements.reduce((sum, it) => sum + it.apply.length + it.remove.length, objectsAtOnce / membersAtOnce);
+
+const noNamespaces: PlacedNamespaces = new Set();
 
 const noContext = ({ context }: MemberAddress): string => `the kubeconfig has no usable context ${context}`;
 

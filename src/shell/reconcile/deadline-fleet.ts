@@ -33,6 +33,8 @@ interface Begun<T> {
 /** An observation in progress, and its context: under another one, the name means another cluster. */
 interface Question {
   readonly context: string;
+  /** Whether it was asked for its namespaces: one that was not says nothing of them. */
+  readonly isOfNamespaces: boolean;
   readonly begun: Begun<Observation | null>;
 }
 
@@ -51,15 +53,18 @@ export function withDeadline(fleet: Fleet, options: DeadlineOptions): DeadlineFl
   const heard = new Set<ClusterName>();
 
   return {
-    async observe({ name, context }) {
+    async observe(member) {
+      const { name, context, namespaces } = member;
       if (acting.has(name)) return null;
       const last = asked.get(name);
-      const known = last?.context === context ? last.begun : null;
+      const isOfNamespaces = namespaces !== undefined && namespaces.size > 0;
+      const isSame = last?.context === context && last.isOfNamespaces === isOfNamespaces;
+      const known = isSame ? last.begun : null;
       // It was waited for in an earlier pass.
       if (known !== null && known.outcome === null) return null;
       const isFresh = known?.outcome != null && clock.now() <= later(known.outcome.at, maxAge);
-      const begun = isFresh ? known : begin(clock, fleet.observe({ name, context }), onLate);
-      asked.set(name, { context, begun });
+      const begun = isFresh ? known : begin(clock, fleet.observe(member), onLate);
+      asked.set(name, { context, isOfNamespaces, begun });
       await waiting.waitFor(begun, heard.has(name));
       if (begun.outcome === null) return null;
       asked.delete(name);

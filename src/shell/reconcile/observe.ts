@@ -1,5 +1,6 @@
 import type { Intent } from "../../core/model/intent.ts";
 import type { Observation } from "../../core/model/observation.ts";
+import { placedNamespaces } from "../../core/model/placement.ts";
 import type { World } from "../../core/model/plan.ts";
 import type { Reason } from "../../core/model/reason.ts";
 import { type ClusterName, type DurationMs, later, seconds } from "../../core/model/value.ts";
@@ -81,10 +82,14 @@ async function askMembers(
 const moment = seconds(0.1);
 const never = new AbortController().signal;
 
-/** Where a member is reached: the kubeconfig context of its name, unless `fleet.yaml` names another. */
-export const memberAddressOf = ({ fleet }: Intent, name: ClusterName): MemberAddress => ({
+/**
+ * Where a member is reached: the kubeconfig context of its name, unless `fleet.yaml` names another; and what is to be
+ * asked of it.
+ */
+export const memberAddressOf = ({ fleet, placements }: Intent, name: ClusterName): MemberAddress => ({
   name,
   context: fleet.contexts.get(name) ?? name,
+  namespaces: placedNamespaces(placements),
 });
 
 /** Two of them cannot tell which one is wrong. */

@@ -163,6 +163,11 @@ export interface MemberAddress {
   readonly name: ClusterName;
   /** The kubeconfig context that leads there. */
   readonly context: string;
+  /**
+   * Those that placements live in: what becomes of them there is told at once. Where there are any, it is asked for all its
+   * namespaces; absent or empty: nobody asks (`members/README.md#namespaces`).
+   */
+  readonly namespaces?: ReadonlySet<string>;
 }
 
 /** The result of acting on one member. For people and for the loop; decisions use the next observation instead. */

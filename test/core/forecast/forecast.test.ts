@@ -251,6 +251,31 @@ test.each<readonly [string, Partial<ForecastSetup>, string]>([
   expect([told.ending.kind, told.unreached]).toEqual([ending, expect.arrayContaining(["c1", "c2", "c3"])]);
 });
 
+test("what a team places follows its namespace to where that is brought first", () => {
+  const world = worldWith(["a1", "b1"], []);
+  const key = placementKey("shop", "team");
+  const one = (kind: string, name: string, selectionScope: "NamespaceOnly" | "NamespaceWithResources") => [
+    { group: "", version: "v1", kind, name, labelSelector: null, selectionScope },
+  ];
+  for (const it of ["a1", "b1"]) world.member(it).namespaces = "listed";
+  world.commit(() => {
+    const made = placementOf({ name: "team", policy: policyOf("PickAll", undefined), options: [] });
+    const spec = { ...made.spec, resourceSelectors: one("ConfigMap", "mine", "NamespaceWithResources") };
+    write(world, objectOf("Namespace", "shop", "x"));
+    write(world, objectOf("ConfigMap", "shop/mine", "x"));
+    world.placements.set(key, { ...made, key, scope: "Namespaced", namespace: "shop", spec });
+  });
+  settle(world);
+  const ofTeam = { focus: { placement: key, run: null } };
+  expect(linesOf(foresee(world, ofTeam)).filter((it) => it.includes("lands"))).toEqual([]);
+  world.commit(() => {
+    const made = placementOf({ name: "shop", policy: policyOf("PickFixed", "a1"), options: [] });
+    const spec = { ...made.spec, resourceSelectors: one("Namespace", "shop", "NamespaceOnly") };
+    world.placements.set(placementKey(null, "shop"), { ...made, spec });
+  });
+  expect(linesOf(foresee(world, ofTeam)).filter((it) => it.includes("lands"))).toEqual(["+30 lands a1"]);
+});
+
 test("the same world gives the same forecast, and stays as it is", () => {
   const world = staged(threeStages);
   const before = structuredClone(world.head);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { placedNamespaces, recordedNamespaces } from "../../../src/core/members/namespaces.ts";
+import { recordedNamespaces } from "../../../src/core/members/namespaces.ts";
 import type { NamespacesRecord } from "../../../src/core/model/ledger.ts";
 import type { NamespacesSeen } from "../../../src/core/model/observation.ts";
-import { type Instant, later, minutes } from "../../../src/core/model/value.ts";
+import { placedNamespaces } from "../../../src/core/model/placement.ts";
+import { type Instant, later, minutes, type PlacementKey } from "../../../src/core/model/value.ts";
 
 const now = Date.parse("2026-11-02T08:00:00Z") as Instant;
 
@@ -109,7 +110,7 @@ describe("what is recorded of the namespaces of a member", () => {
 });
 
 test("placements live in the namespaces of those of teams, each once", () => {
-  const placements = ["b", null, "a", "b"].map((namespace, at) => [at, { namespace }] as const);
+  const placements = ["b", null, "a", "b"].map((namespace, at) => [`p${at}` as PlacementKey, { namespace }] as const);
   expect([...placedNamespaces(new Map(placements))]).toEqual(["a", "b"]);
   expect(placedNamespaces(new Map()).size).toBe(0);
 });

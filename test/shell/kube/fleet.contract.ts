@@ -27,6 +27,7 @@ import {
   stageOn,
   type TestCluster,
 } from "./member-world.ts";
+import { namespaceCases } from "./namespaces.contract.ts";
 import { othersCases } from "./others.contract.ts";
 import { scopeCases } from "./scopes.contract.ts";
 import { takeoverCases } from "./takeover.contract.ts";
@@ -402,6 +403,7 @@ export function fleetContract(
     });
 
     scopeCases(() => stage);
+    namespaceCases(() => stage);
     troubleCases(() => stage);
 
     it("writes three hundred objects in one action and sees them all", async () => {

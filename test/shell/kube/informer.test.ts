@@ -7,6 +7,7 @@ import { MemberUnreachable } from "../../../src/shell/kube/client/member-unreach
 import { httpNetwork, httpStreams, type Network, type Streams } from "../../../src/shell/kube/client/transport.ts";
 import { type KubeFleetOptions, kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
+import { heartbeats } from "./heartbeats.ts";
 import {
   actionsOf,
   clock,
@@ -232,28 +233,6 @@ describe("while everything is listed again", () => {
     expect(seen).toBe(after);
   });
 });
-
-/** A network whose heartbeats come when they are called for. */
-function heartbeats() {
-  let beat: (() => void) | null = null;
-  const network: Network = {
-    ...httpNetwork,
-    pause: (ms, signal) =>
-      ms < 10_000
-        ? httpNetwork.pause(ms, signal)
-        : new Promise((resolve) => {
-            beat = resolve;
-            signal?.addEventListener("abort", () => resolve());
-          }),
-  };
-  const isWaiting = (): boolean => beat !== null;
-  const next = async (): Promise<void> => {
-    await until("it waits for its heartbeat", async () => isWaiting());
-    beat?.();
-    beat = null;
-  };
-  return { network, isWaiting, next };
-}
 
 describe("what we wrote", () => {
   const hold: readonly {

@@ -92,6 +92,21 @@ describe("a member that is asked", () => {
     expect(asked.length).toBe(3);
   });
 
+  test("is asked anew once somebody asks for its namespaces: what it said before says nothing of them", async () => {
+    void fleet.observe({ ...member, namespaces: new Set() });
+    await clock.advance(1_000);
+    asked[0]?.(seen);
+    await settled();
+    void fleet.observe({ ...member, namespaces: new Set(["team"]) });
+    expect(asked.length).toBe(2);
+    await clock.advance(1_000);
+    const answer: Observation = { ...seen };
+    asked[1]?.(answer);
+    await settled();
+    expect(await fleet.observe({ ...member, namespaces: new Set(["team", "more"]) })).toBe(answer);
+    expect(asked.length).toBe(2);
+  });
+
   test("costs a pass its grace once, whatever the number of silent members", async () => {
     const both = Promise.all([fleet.observe(member), fleet.observe(other)]);
     await settled();

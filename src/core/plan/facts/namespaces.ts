@@ -1,7 +1,8 @@
-import { type NamespacesFound, placedNamespaces, recordedNamespaces } from "../../members/namespaces.ts";
+import { type NamespacesFound, recordedNamespaces } from "../../members/namespaces.ts";
 import { conditionOf, type Verdict } from "../../model/condition.ts";
 import type { ClusterRecord } from "../../model/ledger.ts";
 import type { NamespacesSeen, Observation } from "../../model/observation.ts";
+import { placedNamespaces } from "../../model/placement.ts";
 import type { World } from "../../model/plan.ts";
 import type { Instant } from "../../model/value.ts";
 import type { Reached } from "./members.ts";

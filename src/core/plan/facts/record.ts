@@ -1,5 +1,5 @@
 import { withAskedProperties } from "../../members/access.ts";
-import { placedNamespaces, withPlacedNamespaces } from "../../members/namespaces.ts";
+import { withPlacedNamespaces } from "../../members/namespaces.ts";
 import { type Condition, settleConditions, type Verdict } from "../../model/condition.ts";
 import type { MemberCluster } from "../../model/fleet.ts";
 import { remembered, revised, revisedMap, sameMap } from "../../model/identity.ts";
@@ -14,6 +14,7 @@ import {
 import { type ObjectKey, objectKey } from "../../model/manifest.ts";
 import { clusterGroup } from "../../model/names.ts";
 import { type Collected, type NamespacesSeen, noProperties, type Observation } from "../../model/observation.ts";
+import { placedNamespaces } from "../../model/placement.ts";
 import type { World } from "../../model/plan.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import { collectedIn, collectionVerdict, factsOf } from "./collected-facts.ts";

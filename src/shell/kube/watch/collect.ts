@@ -15,16 +15,15 @@ import { listAt, memberAt, textOf } from "../../../core/model/json.ts";
 import { systemNamespace } from "../../../core/model/names.ts";
 import {
   type Collected,
-  type FactSource,
   type MemberProperties,
   type MissingFacts,
   noProperties,
 } from "../../../core/model/observation.ts";
-import type { ApiFailure } from "../client/api-request.ts";
 import { type Client, metadataListOnly } from "../client/client.ts";
 import type { Connection } from "../client/connection.ts";
-import { contactFailureOf, MemberUnreachable } from "../client/member-unreachable.ts";
 import type { ProgramEnd } from "../client/run-program.ts";
+import { attempted } from "./missing-facts.ts";
+import { type NamespaceReader, newNamespaceReader } from "./namespaces.ts";
 import { restlessness } from "./restless.ts";
 
 /** Finds out what a member is, now and then: its nodes and pods change slowly, and cost much to list. */
@@ -38,6 +37,8 @@ export interface Collector {
   probe(): Promise<boolean>;
   /** What is read with every look, or what it was before where too much of the member changed of late. */
   steady(read: MemberProperties): MemberProperties;
+  /** Its namespaces, of which more is asked only where placements live in some. */
+  readonly namespaces: NamespaceReader;
 }
 
 interface CollectorOptions {
@@ -57,9 +58,6 @@ export type PropertyCommand = (known: MemberProperties) => Promise<ProgramEnd>;
 /** How long what was found out holds; after a failure, or where pods are older than the nodes, the shorter one. */
 const holdsMs = 5 * 60_000;
 const shortMs = 60_000;
-
-/** KubeFleet's: a collection that takes longer is given up, and what is recorded stands. */
-export const collectionDeadlineMs = 10_000;
 
 /** Pods of one member; Kubernetes is made for 150,000. */
 const mostPods = 200_000;
@@ -83,8 +81,7 @@ export function newCollector({ now, client, connection, command }: CollectorOpti
     return told;
   };
   const read = async (): Promise<Collected> => {
-    const asking = client();
-    const at = now();
+    const [asking, at] = [client(), now()];
     const isPodTime = pods === null || at - pods.at >= shortMs;
     const [found, requested, provided] = await Promise.all([
       nodesOf(asking),
@@ -124,6 +121,7 @@ export function newCollector({ now, client, connection, command }: CollectorOpti
       steady = changes.believed(steady, read, sameMap);
       return steady;
     },
+    namespaces: newNamespaceReader(now, client),
   };
 }
 
@@ -244,42 +242,6 @@ async function nodeCountOf(client: Client): Promise<number | null> {
   if (typeof remaining === "number") return shown + remaining;
   return (textOf(memberAt(answer.body, "metadata", "continue")) ?? "") === "" ? shown : null;
 }
-
-type Attempt<T> =
-  | { readonly kind: "done"; readonly done: T }
-  | { readonly kind: "missing"; readonly missing: MissingFacts };
-
-/** What is to be read, what people call it, and the rule that allows it. */
-interface Asked {
-  readonly source: FactSource;
-  readonly called: string;
-  readonly grant: string;
-}
-
-/** What was read, or why it was not: in words that stay the same as long as the reason does. */
-async function attempted<T extends { readonly kind: string }>(
-  { source, called, grant }: Asked,
-  read: () => Promise<T | ApiFailure>,
-): Promise<Attempt<T>> {
-  const missing = (code: MissingFacts["code"], message: string): Attempt<T> => ({
-    kind: "missing",
-    missing: { source, code, message },
-  });
-  try {
-    const answer = await read();
-    if (!isRefusal(answer)) return { kind: "done", done: answer };
-    if (answer.status === 403)
-      return missing("Forbidden", `${called} may not be read: grant ${grant} (core API group)`);
-    return missing("CollectionFailed", `${called} cannot be read: the API server refuses (${answer.status})`);
-  } catch (error) {
-    const isLate = error instanceof MemberUnreachable && error.message === "timed out";
-    return isLate
-      ? missing("TimedOut", `${called} could not be read within ${collectionDeadlineMs / 1000} s`)
-      : missing("CollectionFailed", `${called} could not be read: ${contactFailureOf(error).code}`);
-  }
-}
-
-const isRefusal = (answer: { readonly kind: string }): answer is ApiFailure => answer.kind === "refused";
 
 /** Nothing new: then the same object stands for both, and whoever holds it sees that. */
 const isSame = (a: Collected, b: Collected): boolean =>

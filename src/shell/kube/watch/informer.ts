@@ -7,6 +7,7 @@ import { contactFailureOf, unreachableObservation } from "../client/member-unrea
 import type { Collector } from "./collect.ts";
 import type { ConfirmedWrite } from "./confirmed-writes.ts";
 import { MemberWatch } from "./member-watch.ts";
+import type { PlacedNamespaces } from "./namespaces.ts";
 import type { MemberApi } from "./observe.ts";
 import { reuseUnchanged } from "./reuse-unchanged.ts";
 
@@ -69,6 +70,7 @@ export class Informer {
   #state: State = { kind: "idle" };
   #last: Observation | null = null;
   #looking: Promise<Observation> | null = null;
+  #placed: PlacedNamespaces = new Set();
   #unaskedBeats = 0;
   /** Our writes since the current listing began; null while nothing is listed. */
   #meanwhile: ConfirmedWrite[] | "anything" | null = null;
@@ -81,9 +83,15 @@ export class Informer {
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** The member's cached state, at once or when it is listed; unreachable until then. The same while unchanged. */
-  observe(): Promise<Observation> {
+  /**
+   * The member's cached state, at once or when it is listed; unreachable until then. The same while unchanged. With its
+   * namespaces where placements live in some.
+   */
+  observe(placed: PlacedNamespaces): Promise<Observation> {
     this.#unaskedBeats = 0;
+    // A look under way asks about others.
+    if (placed !== this.#placed) this.#looking = null;
+    this.#placed = placed;
     if (this.#state.kind === "idle" && !this.#closing.signal.aborted) {
       this.#become(listing());
       void this.#live();
@@ -186,6 +194,7 @@ export class Informer {
     const around = {
       client: this.#member.client,
       collector: this.#member.collector,
+      placed: () => this.#placed,
       changed: () => {
         if (this.#state.kind === "live" && this.#state.opened.broken === broken) this.#watching.onChange();
       },

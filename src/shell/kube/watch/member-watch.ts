@@ -1,7 +1,7 @@
 import { sameMap } from "../../../core/model/identity.ts";
 import type { Inventory } from "../../../core/model/inventory.ts";
 import { type ObjectKey, objectIdOf } from "../../../core/model/manifest.ts";
-import type { Collected, Observation } from "../../../core/model/observation.ts";
+import type { Collected, NamespacesSeen, Observation } from "../../../core/model/observation.ts";
 import type { ApiFailure } from "../client/api-request.ts";
 import { metadataOnly } from "../client/client.ts";
 import { MemberUnreachable, unreachableObservation } from "../client/member-unreachable.ts";
@@ -10,6 +10,8 @@ import type { Collector } from "./collect.ts";
 import type { ConfirmedWrite } from "./confirmed-writes.ts";
 import { KindWatch, type WatchContext } from "./kind-watch.ts";
 import { type InventoryKind, inventoryKinds, observedObjects } from "./live-objects.ts";
+import { NamespaceWatch } from "./namespace-watch.ts";
+import type { PlacedNamespaces } from "./namespaces.ts";
 import { type MemberApi, type MemberIdentity, readIdentity, readIdentityAndInventory } from "./observe.ts";
 import { type RetryWatcher, retryWatch } from "./retry-watcher.ts";
 import { reuseUnchanged, reuseUnchangedInventory } from "./reuse-unchanged.ts";
@@ -24,6 +26,8 @@ interface MemberStart {
 /** What the watches of a member share, and who finds out what it is. */
 interface MemberContext extends WatchContext {
   readonly collector: Collector;
+  /** The namespaces that placements live in, as of the last time that the member was asked about. */
+  readonly placed: () => PlacedNamespaces;
 }
 
 /** One member, read completely once and kept up to date by watches until one breaks; then its owner opens another. */
@@ -37,6 +41,8 @@ export class MemberWatch {
   /** The inventory is small and rarely changes: its watch only marks it as stale, and a look reads it. */
   #isInventoryOld = false;
   readonly #kinds = new Map<string, KindWatch>();
+  readonly #namespaces: NamespaceWatch;
+  #namespacesSeen: NamespacesSeen | null = null;
   #isStopped = false;
   #view: Observation | null;
   /** What the view was built from. */
@@ -76,6 +82,7 @@ export class MemberWatch {
     this.#view = before;
     this.#inventory = before?.kind === "reached" ? reuseUnchangedInventory(before.inventory, inventory) : inventory;
     this.#wantedKinds = inventoryKinds(this.#inventory);
+    this.#namespaces = new NamespaceWatch({ ...around, reader: around.collector.namespaces });
   }
 
   /** The member's state, no older than our own last write; rejects with {@link MemberUnreachable} otherwise. */
@@ -86,7 +93,11 @@ export class MemberWatch {
       kind.stop();
       this.#kinds.delete(name);
     }
-    await Promise.all([...this.#wantedKinds].map(([name, wanted]) => this.#kind(name, wanted).look(asking, wanted)));
+    const [namespaces] = await Promise.all([
+      this.#namespaces.look(this.#around.placed()),
+      ...[...this.#wantedKinds].map(([name, wanted]) => this.#kind(name, wanted).look(asking, wanted)),
+    ]);
+    this.#namespacesSeen = namespaces;
     return this.#assembled();
   }
 
@@ -103,7 +114,7 @@ export class MemberWatch {
     }
     if (this.#inventoryWatch === null) this.#noticeInventory();
     const known = [...this.#kinds].filter(([name]) => this.#wantedKinds.has(name));
-    await Promise.all(known.map(([, kind]) => kind.refresh(asking)));
+    await Promise.all([this.#namespaces.beat(), ...known.map(([, kind]) => kind.refresh(asking))]);
     await this.#collect();
   }
 
@@ -134,11 +145,13 @@ export class MemberWatch {
       const earlier = before.#kinds.get(name);
       if (earlier !== undefined) kind.succeed(earlier);
     }
+    this.#namespaces.succeed(before.#namespaces);
   }
 
   stop(): void {
     this.#isStopped = true;
     this.#inventoryWatch?.stop();
+    this.#namespaces.stop();
     for (const kind of this.#kinds.values()) kind.stop();
   }
 
@@ -195,6 +208,7 @@ export class MemberWatch {
     const seen = [
       this.#identity,
       this.#collected,
+      this.#namespacesSeen,
       this.#inventory,
       ...kinds.flatMap(({ watch }) => [watch, watch.changes]),
     ];
@@ -208,6 +222,7 @@ export class MemberWatch {
       clusterUid,
       properties,
       collected: this.#collected,
+      ...(this.#namespacesSeen === null ? {} : { namespaces: this.#namespacesSeen }),
       inventory: this.#inventory,
       ...objects,
     };

@@ -17,14 +17,17 @@ import { contactFailureOf, MemberUnreachable, unreachableObservation } from "../
 import { readInventory, type StoredInventory } from "../inventory/inventory.ts";
 import type { Collector } from "./collect.ts";
 import { type InventoryKind, inventoryKinds, type LiveObjects, observedObjects, reduceAll } from "./live-objects.ts";
+import type { PlacedNamespaces } from "./namespaces.ts";
 
 /**
  * Reads one member: its identity, our inventory, the objects it should have, and now and then its nodes and pods. Three
- * requests, and one list for each kind in the inventory. Never rejects: an unreachable member is an observation too.
+ * requests, one list for each kind in the inventory, and one of namespaces where placements live in any. Never rejects: an
+ * unreachable member is an observation too.
  */
 export async function observeMember(
   client: Client,
   { discovery, collector }: { readonly discovery: Discovery; readonly collector: Collector },
+  placed: PlacedNamespaces,
 ): Promise<Observation> {
   try {
     const asking = { client, discovery };
@@ -34,11 +37,22 @@ export async function observeMember(
     const properties = collector.steady(basics.properties);
     const { inventory } = basics.stored;
     const kinds = [...inventoryKinds(inventory).values()];
-    const [collected, ...seen] = await Promise.all([
+    const [collected, namespaces, ...seen] = await Promise.all([
       collector.collect(),
+      placed.size === 0
+        ? null
+        : collector.namespaces.list().then(({ found }) => collector.namespaces.steady(found, placed)),
       ...kinds.map(async (kind) => ({ kind, found: await observeKind(asking, kind) })),
     ]);
-    return { kind: "reached", clusterUid, properties, collected, inventory, ...observedObjects(seen) };
+    return {
+      kind: "reached",
+      clusterUid,
+      properties,
+      collected,
+      ...(namespaces === null ? {} : { namespaces }),
+      inventory,
+      ...observedObjects(seen),
+    };
   } catch (error) {
     return { kind: "unreachable", ...contactFailureOf(error) };
   }

@@ -2,7 +2,8 @@ import { setMaxListeners } from "node:events";
 import { canonicalJson } from "../../../core/model/json.ts";
 import { inSlotWithin, limiter } from "../client/concurrency.ts";
 import { runProgram } from "../client/run-program.ts";
-import { collectionDeadlineMs, type PropertyCommand } from "./collect.ts";
+import type { PropertyCommand } from "./collect.ts";
+import { collectionDeadlineMs } from "./missing-facts.ts";
 
 /** The operator's command, for any member. */
 export interface PropertyCommands {

@@ -17,7 +17,8 @@ export function reuseUnchanged(before: Observation | null, next: Observation): O
     before.inventory === inventory &&
     before.objects === objects &&
     before.unlisted === unlisted &&
-    before.collected === next.collected;
+    before.collected === next.collected &&
+    before.namespaces === next.namespaces;
   return isSame ? before : { ...next, properties, inventory, objects, unlisted };
 }
 
