@@ -12,6 +12,7 @@ import { defect, inventoryKey, placementActionsIn } from "./check-defect.ts";
  */
 export function* checkConfirmations(plan: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   yield* asksForWhatItHolds(plan, world);
+  yield* asksAnewAfterQuarantines(plan, world);
   yield* confirmsOnce(plan, world);
   yield* remembersWhatWasJudged(plan, world);
   yield* takesAlongWhatWasConfirmed(plan);
@@ -72,6 +73,24 @@ function* asksForWhatIsDeleted(
           );
       }
     }
+  }
+}
+
+/** Nobody wrote down who wanted meanwhile what leaves a placement in quarantine: what was confirmed before covers it no more. */
+function* asksAnewAfterQuarantines(
+  { ledger }: Plan,
+  { ledger: old }: World,
+): Generator<PlanDefect<DeletionDefectCode>> {
+  if (old.quarantines.size === 0) return;
+  for (const { digest, confirmed, groups } of ledger.deletions.held) {
+    if (!confirmed || !old.deletions.held.some((it) => it.digest === digest && it.confirmed)) continue;
+    for (const { placement } of groups)
+      if (old.quarantines.has(placement) && !ledger.quarantines.has(placement))
+        yield defect(
+          "HeldDeletionOutdated",
+          { kind: "deletion", digest },
+          `takes ${digest} for confirmed, although ${placement} was in quarantine since`,
+        );
   }
 }
 

@@ -8,7 +8,7 @@ import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
 import { keysOf, snapshotOf } from "../../render/resource-snapshot.ts";
-import type { Owner, PlanContext } from "../moves/context.ts";
+import { isOutOfQuarantine, type Owner, type PlanContext } from "../moves/context.ts";
 import { carriesData, judgeDeletions, type PlannedDeletion } from "./judge-deletions.ts";
 import { countedDeletions, lossIndex, type MovesOf } from "./losses.ts";
 import { type ObjectLookup, objectsIn } from "./objects-in.ts";
@@ -68,6 +68,7 @@ export function guardDeletions(
     // Of what stays as recorded nobody knows what is still to go.
     isLeaving: (cluster, placement, key) => after.quarantines.has(placement) || isLost(cluster, placement, key),
     isReleased: releaseIndex(after),
+    isPlannedAgain: (placement) => isOutOfQuarantine(placement, context),
     isProtected: protectedOthers(context),
     isApproved: approvedOthers(after, context),
     leftBy: (cluster, placement, key) => {

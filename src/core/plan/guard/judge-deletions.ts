@@ -46,6 +46,8 @@ export interface GuardInput extends ConfirmationInput {
    * edit. What is still deleted there needs a new confirmation. Null where nothing was cancelled.
    */
   readonly leftBy: (cluster: ClusterName, placement: PlacementKey, key: ObjectKey) => "removal" | "edit" | null;
+  /** Whether the placement's quarantine ends with this pass: what was confirmed of it before that needs a new confirmation. */
+  readonly isPlannedAgain: (placement: PlacementKey) => boolean;
   /** Whether what goes along belongs to a protected place: then nobody can confirm it by a file. */
   readonly isProtected: ProtectionLookup;
 }
@@ -206,7 +208,7 @@ function groupsOf(planned: readonly ObjectOnCluster[]): readonly DeletionGroup[]
 
 /** Held sets without what is no longer to go, and what is asked about anew. `before.held` itself when nothing changed. */
 function stillHeld(input: GuardInput): readonly HeldDeletion[] {
-  const { before, isLeaving, isReleased, leftBy, isProtected, occupied, planned } = input;
+  const { before, isLeaving, isReleased, isPlannedAgain, leftBy, isProtected, occupied, planned } = input;
   if (before.held.length === 0) return before.held;
   const isCounted = objectsIn(
     planned.map(({ placement, cluster, id }) => ({ placement, clusters: [cluster], objects: [id] })),
@@ -215,7 +217,9 @@ function stillHeld(input: GuardInput): readonly HeldDeletion[] {
   // Released with its removal, an object that holds others' is counted nowhere, and asked about anew all the same.
   const isAskedAnew = (held: HeldDeletion, ...[cluster, placement, key]: Parameters<ObjectLookup>): boolean => {
     const by = leftBy(cluster, placement, key);
-    return by !== null && (isCounted(cluster, placement, key) || (by === "removal" && takesOthersAlong(held)));
+    const isAgain = held.confirmed && isPlannedAgain(placement);
+    if (by === null && !isAgain) return false;
+    return isCounted(cluster, placement, key) || ((isAgain || by === "removal") && takesOthersAlong(held));
   };
   const next = before.held.flatMap((held): HeldDeletion[] => {
     // Once something is protected, or not any more, others are asked about it.

@@ -3,7 +3,7 @@ import { remembered } from "../../model/identity.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { type ObjectId, type ObjectKey, objectKey } from "../../model/manifest.ts";
 import type { ClusterName, PlacementKey } from "../../model/value.ts";
-import type { Owner, PlanContext } from "../moves/context.ts";
+import { isOutOfQuarantine, type Owner, type PlanContext } from "../moves/context.ts";
 import { nextOwner } from "../moves/hand-over.ts";
 import { deletedBy } from "../moves/leaves.ts";
 import type { Move } from "../moves/move.ts";
@@ -136,7 +136,8 @@ const sameObjects = (a: readonly ObjectId[], b: readonly ObjectId[]): boolean =>
 
 /**
  * What was to be handed over and is lost by now: nobody takes it any more, or whoever would is to lose it too
- * (`plan/README.md#d-9`). What begins to leave in this pass is counted with its move.
+ * (`plan/README.md#d-9`). Once a quarantine is over, that may be all that leaves. What begins to leave in this pass is counted
+ * with its move.
  */
 function endedHandOvers(after: Ledger, context: PlanContext): readonly PlannedDeletion[] {
   const { ledger, world, isNewCommit } = context;
@@ -146,7 +147,9 @@ function endedHandOvers(after: Ledger, context: PlanContext): readonly PlannedDe
   for (const [placement, { bindings }] of after.placements)
     for (const { cluster, leaving, removal } of bindingsWithLeaving(bindings)) {
       if (removal?.propagation === "Abandon") continue;
-      const before = handedOver(ledger.placements.get(placement)?.bindings.get(cluster)?.leaving ?? none);
+      const wasKept = isOutOfQuarantine(placement, context);
+      const was = ledger.placements.get(placement)?.bindings.get(cluster)?.leaving ?? none;
+      const before = wasKept ? leavingKeys(was) : handedOver(was);
       if (before.size === 0) continue;
       const isLostBy = (at: Ledger, key: ObjectKey): boolean =>
         !context.wants.isWantedForGood(at, { cluster, placement }, key);
@@ -154,7 +157,7 @@ function endedHandOvers(after: Ledger, context: PlanContext): readonly PlannedDe
         const key = objectKey(id);
         if (released || !before.has(key)) continue;
         const isLost = handOver === undefined || isLostBy(after, key);
-        if (isLost && (isNewCommit || !isLostBy(world.ledger, key)))
+        if (isLost && (isNewCommit || wasKept || !isLostBy(world.ledger, key)))
           found.push({ cluster, placement, id, wholePlacement: removal !== null });
       }
     }
@@ -170,6 +173,10 @@ const handedOver = remembered((leaving: readonly PendingRemoval[]): ReadonlySet<
   const keys = leaving.flatMap((it) => (it.handOver === undefined ? [] : objectKey(it.id)));
   return keys.length === 0 ? nothingHanded : new Set(keys);
 });
+
+const leavingKeys = remembered(
+  (leaving: readonly PendingRemoval[]): ReadonlySet<ObjectKey> => new Set(leaving.map((it) => objectKey(it.id))),
+);
 
 /** Looks up what is still to go. Gathered once per binding: what waits may be large. */
 export function lossIndex(

@@ -6,7 +6,7 @@ import { objectKey } from "../../model/manifest.ts";
 import { compareText } from "../../model/value.ts";
 import { targetsReached } from "../../trust/protected.ts";
 import { protectedCluster } from "../approval/former-names.ts";
-import type { PlanContext } from "../moves/context.ts";
+import { isOutOfQuarantine, type PlanContext } from "../moves/context.ts";
 import { nextOwner } from "../moves/hand-over.ts";
 import type { Guarded, ProtectedMove } from "../moves/progress.ts";
 import { bindingsWithLeaving } from "./others-objects.ts";
@@ -14,7 +14,8 @@ import { isApprovedBefore, namespaceOf, requestedContent } from "./protection.ts
 
 /**
  * The placement with what leaves it as others want it now. What nobody wants any more goes: from then on it counts as a
- * deletion, by the commit under which that is so. The record itself where nothing differs.
+ * deletion, by the commit under which that is so. So does all that still goes when a quarantine ends: who wanted it
+ * meanwhile was not written down (`plan/README.md#d-3`). The record itself where nothing differs.
  */
 export function withHandOvers(record: PlacementRecord, context: PlanContext): PlacementRecord {
   if (bindingsWithLeaving(record.bindings).length === 0) return record;
@@ -43,6 +44,8 @@ function handingOver(binding: Binding, record: PlacementRecord, context: PlanCon
   const asked = endOf(record, binding, context);
   const leaving = binding.leaving.map((it): PendingRemoval => {
     const to = nextOwner(owner, objectKey(it.id), context, it.handOver?.to ?? null);
+    if (to === null && it.handOver === undefined && isOutOfQuarantine(record.key, context))
+      return it.cause === context.world.intent.commit ? it : { ...it, cause: context.world.intent.commit };
     if (to === (it.handOver?.to ?? null)) return it;
     const { handOver, ...plain } = it;
     if (to !== null) return { ...plain, handOver: { to, by: handOver?.by ?? null } };

@@ -86,6 +86,10 @@ export interface Consent {
 export const isUncounted = (placement: PlacementKey, { isNewCommit, world }: PlanContext): boolean =>
   isNewCommit || world.ledger.quarantines.has(placement);
 
+/** Whether a placement was in quarantine until now, and is planned again: nobody wrote down who wanted meanwhile what leaves it. */
+export const isOutOfQuarantine = (placement: PlacementKey, { ledger, world }: PlanContext): boolean =>
+  world.ledger.quarantines.has(placement) && !ledger.quarantines.has(placement);
+
 /** A uid for something the ledger knows for the first time: the same world gives the same one. */
 export const uidOf = (ledger: Ledger, kind: string, name: string): string => {
   const hex = digestOf([ledger.fleet, kind, name, nextSequence(ledger)]);

@@ -61,6 +61,7 @@ const input = (more: Partial<GuardInput>): GuardInput => ({
   ledgerBefore: groundsAt(1),
   isLeaving: () => true,
   isReleased: () => false,
+  isPlannedAgain: () => false,
   leftBy: () => null,
   isProtected: () => false,
   isApproved: () => false,
@@ -275,6 +276,14 @@ describe("confirmations", () => {
     expect(outcome(again)).toBe("none; held 12 on m1,m2");
     expect(digestsOf(again)).not.toEqual(digestsOf(held));
     expect(outcome(judgeDeletions({ ...back, planned: planned("m1 1") }))).toBe("m1:1; confirmed 11 on m1,m2");
+  });
+
+  test("what was confirmed before its placement was planned again after a quarantine is asked for anew", () => {
+    const free = judgeDeletions(input({ before: held, confirmations: confirmed }));
+    const again = judgeDeletions(input({ before: free, planned: go, isPlannedAgain: () => true }));
+    expect(outcome(again)).toBe("none; held 12 on m1,m2");
+    expect(digestsOf(again)).not.toEqual(digestsOf(held));
+    expect(judgeDeletions(input({ before: held, planned: go, isPlannedAgain: () => true })).held).toBe(held.held);
   });
 
   test("clusters that lose the same objects stand together", () => {

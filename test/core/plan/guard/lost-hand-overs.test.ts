@@ -1,9 +1,12 @@
 // What is handed over to somebody who is to lose it as well is a deletion of the commit that takes it from both (D 3, D 9).
 import { expect, test } from "vitest";
+import { check } from "../../../../src/core/check/check.ts";
 import { decide } from "../../../../src/core/decide/decide.ts";
 import type { HeldDeletion } from "../../../../src/core/model/deletion.ts";
 import { objectKey } from "../../../../src/core/model/manifest.ts";
+import type { PlanDefect } from "../../../../src/core/model/plan-defect.ts";
 import { minutes, type PlacementKey } from "../../../../src/core/model/value.ts";
+import { plan } from "../../../../src/core/plan/plan.ts";
 import { clusterOf, objectOf, placementOf, policyOf } from "../../../intent.ts";
 import { planWithDefect } from "../../../simulation/planted-defect.ts";
 import { World, write } from "../../../world.ts";
@@ -125,6 +128,49 @@ test("what waits for its turn is counted as soon as its next owner does not want
   const { held } = world.pass().plan.ledger.deletions;
   const everywhere = ["shop", "web"].flatMap((it) => ["m1", "m2", "m3"].map((cluster) => `4 of ${it} on ${cluster}`));
   expect(held.map(named)).toEqual([everywhere.sort()]);
+  settle(world);
+  expect(["m1", "m2", "m3"].map((it) => isThere(world, it))).toEqual([true, true, true]);
+});
+
+test("what was confirmed before a quarantine, and was wanted by somebody meanwhile, is asked about anew", () => {
+  const shop = "shop" as PlacementKey;
+  const world = shared(["unavailable=1"]);
+  /** What a commit leads to before anybody acts upon it. */
+  const decided = (edit: () => void, unsound: readonly PlanDefect[] = []): void => {
+    world.commit(edit);
+    const seen = world.look();
+    world.head = plan(unsound.length === 0 ? seen : { ...seen, unsound: new Map([[shop, unsound]]) }).ledger;
+  };
+  allow(world, 0, 0);
+  for (const name of ["web", "shop"]) {
+    world.commit(() => world.placements.delete(name as PlacementKey));
+    world.pass();
+  }
+  const asked = world.head.deletions.held.map((it) => it.digest);
+  decided(() => {
+    for (const it of asked) world.confirmations.add(it);
+  });
+  expect(world.head.deletions.held.map((it) => it.confirmed)).not.toContain(false);
+  const defect: PlanDefect = {
+    code: "TargetSequenceWrong",
+    subject: { kind: "placement", placement: shop },
+    message: "the plan dates the target of shop wrongly",
+  };
+  decided(() => place(world, "next", ["ns=shop", "unavailable=3"]), [defect]);
+  expect([...world.head.quarantines.keys()]).toEqual([shop]);
+
+  world.commit(() => world.placements.delete("next" as PlacementKey));
+  const { plan: made, seen } = world.pass();
+  const ofShop = made.ledger.deletions.held.filter((it) => it.groups.some(({ placement }) => placement === shop));
+  expect(ofShop.map((it) => it.confirmed)).toEqual([false]);
+  expect(asked).not.toContain(ofShop[0]?.digest);
+  const causes = [...(made.ledger.placements.get(shop)?.bindings.values() ?? [])].flatMap((it) =>
+    it.leaving.map(({ cause }) => cause),
+  );
+  expect(new Set(causes)).toEqual(new Set([seen.intent.commit]));
+  expect(check(made, seen)).toEqual([]);
+  const stubborn = { ...made, ledger: { ...made.ledger, deletions: seen.ledger.deletions } };
+  expect(check(stubborn, seen).map((it) => it.code)).toContain("HeldDeletionOutdated");
   settle(world);
   expect(["m1", "m2", "m3"].map((it) => isThere(world, it))).toEqual([true, true, true]);
 });
