@@ -1122,6 +1122,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/rollout/eviction.test.ts"],
   },
   {
+    breaks: "evicts although the budget cannot be read",
+    file: "src/core/plan/placement/evictions.ts",
+    find: 'return intent.budgets.get(placement) ?? (isUnread ? "unusable" : null);',
+    replace: "return isUnread ? null : (intent.budgets.get(placement) ?? null);",
+    caughtBy: ["test/core/plan/evictions.test.ts"],
+  },
+  {
+    breaks: "lets a plan evict although the budget cannot be read",
+    file: "src/core/check/check-disruption.ts",
+    find: "if (hasUnreadBudget(record, world))",
+    replace: "if (hasUnreadBudget(record, world) && lost > 1)",
+    caughtBy: ["test/core/plan/evictions.test.ts"],
+  },
+  {
     breaks: "judges an eviction by what stood before the rollout of its pass",
     file: "src/core/plan/placement/evictions.ts",
     find: "readinessIn(plan, record, binding);",

@@ -127,6 +127,9 @@ function objectOf(document: Exclude<Document, { kind: "broken" | "plain" }>): Js
   }
 }
 
+/** Whether a broken file says which object it is about: the one that belongs there. */
+export const namesItsObject = (how: Breakage): boolean => how === "object" || how === "either";
+
 /** The envelope that an object of a file stands in, if it does in any. */
 function envelopeAround(object: string, data: Json): JsonObject {
   const { kind, namespace, name } = identityOf(object);

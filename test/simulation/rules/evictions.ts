@@ -2,6 +2,7 @@ import type { Binding } from "../../../src/core/model/binding.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { ClusterName, Commit, PlacementKey } from "../../../src/core/model/value.ts";
 import type { Judge } from "../judge.ts";
+import { namesItsObject } from "../people/document.ts";
 import { hasAnswered, type StateCommit, type StateCommitRule } from "../state-commit.ts";
 import { evictionsAt, type SeenEviction } from "./recorded-runs.ts";
 
@@ -10,7 +11,8 @@ export const evictionRules: readonly (readonly [string, StateCommitRule])[] = [[
 
 /**
  * I-54: evictions leave as many clusters available as the budget says, what the rollout begins beside them not counted,
- * and a budget that cannot be read denies them.
+ * and a budget that cannot be read denies all of them but where the placement has failed or only reports: then they say so.
+ * A text that is no YAML or has no name is nobody's budget, and nobody else may notice it (I-18).
  */
 function* evictsWithinBudget(page: StateCommit, judge: Judge): Generator<string> {
   const { hub, people } = judge.simulation;
@@ -29,7 +31,9 @@ function* evictsWithinBudget(page: StateCommit, judge: Judge): Generator<string>
     const left = [...bindings.values()].filter((it) => it.removal === null && works(it, page));
     const budget = judge.inForce.at(commit).get(path);
     const names = own.map((it) => it.name).join(", ");
-    if (budget === undefined && people.at(commit).get(path)?.kind === "broken" && lost.length > 0)
+    const said = people.at(commit).get(path);
+    const isUnread = budget === undefined && said?.kind === "broken" && namesItsObject(said.how);
+    if (isUnread && (lost.length > 0 || own.some((it) => !it.message.endsWith(": no budget applies"))))
       yield `${names} of ${placement} is carried out, and its budget cannot be read`;
     if (budget?.kind !== "budget" || lost.length === 0) continue;
     const least = leastOf(budget.bound, bindings.size, page.after.placements.get(placement as PlacementKey));
