@@ -1,13 +1,16 @@
 // Placements of teams go where their namespace is: what a member's namespaces move, what they do not, and that a plan with
 // warm memories is the plan of cold ones after each change.
 import { beforeEach, describe, expect, test } from "vitest";
+import { auditSchedule } from "../../../src/core/audit/audit-schedule.ts";
 import { check } from "../../../src/core/check/check.ts";
+import type { ClusterRecord } from "../../../src/core/model/ledger.ts";
 import type { NamespacesSeen } from "../../../src/core/model/observation.ts";
 import type { PlacementPolicy } from "../../../src/core/model/placement.ts";
 import type { World as Seen } from "../../../src/core/model/plan.ts";
 import { type ClusterName, minutes, type PlacementKey } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
-import { clusterOf, objectOf, placementOf } from "../../intent.ts";
+import { assessPlacement } from "../../../src/core/schedule/assessment.ts";
+import { clusterOf, keyOf, objectOf, overrideOf, placementOf } from "../../intent.ts";
 import { World, write } from "../../world.ts";
 import { policyOf } from "../schedule/notation.ts";
 import { differenceOf } from "./same-ledger.ts";
@@ -91,6 +94,8 @@ beforeEach(() => {
       write(world, objectOf("ConfigMap", `${it}/mine`, "one"));
     }
     place("web", policyOf("all"));
+    // Whoever is on a member with overrides looks at its labels again.
+    world.overrides.set("loud", overrideOf("loud", keyOf("ConfigMap", "blue/mine"), "env=prod", "louder"));
     place("blue/all", policyOf("all"));
     place("blue/two", policyOf("2"));
     place("red/all", policyOf("all"));
@@ -155,6 +160,42 @@ test("what is said of a member that a policy names follows its namespaces", () =
     .ledger.placements.get("red/named" as PlacementKey)
     ?.policySnapshots.at(-1)?.verdict;
   expect(named?.decisions.map((it) => it.reason)).toEqual(["picked m1 by name"]);
+});
+
+test("people read why a member does not fit, and what would have to change", () => {
+  const { intent, ledger, now } = world.look();
+  const assessed = (key: string) => {
+    const record = ledger.placements.get(key as PlacementKey);
+    if (record === undefined) throw new Error(`there is no ${key}`);
+    return assessPlacement(record, { intent, ledger, now }).map((it) => [it.cluster, it.refusals]);
+  };
+  const refusal = (namespace: string) => ({
+    plugin: "NamespaceAffinity",
+    because: `the namespace ${namespace} does not exist there`,
+    remedy: `place the namespace ${namespace} there first`,
+  });
+  expect(assessed("blue/two")).toEqual([
+    ["m1", []],
+    ["m2", []],
+    ["m3", [refusal("blue")]],
+  ]);
+  expect(assessed("red/all")).toEqual([
+    ["m1", [refusal("red")]],
+    ["m2", []],
+    ["m3", [refusal("red")]],
+  ]);
+});
+
+test("the audit schedules by the namespaces on record, and names a pick that does not follow from them (T-23)", () => {
+  world.member("m3").namespaces = listed("blue");
+  const { seen, plan: made, before } = world.pass();
+  const judged = { ...seen, ledger: before, observed: new Map() };
+  expect([...auditSchedule(judged, made.ledger)]).toEqual([]);
+  const m3 = made.ledger.clusters.get("m3" as ClusterName) as ClusterRecord;
+  const namespaces = m3.namespaces && { ...m3.namespaces, names: new Map([["kube-system", ""]]) };
+  const clusters = new Map([...made.ledger.clusters, [m3.name, { ...m3, namespaces }]]);
+  const told = [...auditSchedule(judged, { ...made.ledger, clusters })].map((it) => it.what);
+  expect(told).toContain("keeps a binding to m3, which is not picked, of blue/all");
 });
 
 describe("a namespace that vanishes", () => {

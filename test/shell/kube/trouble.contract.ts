@@ -5,6 +5,7 @@ import type { ObjectKey } from "../../../src/core/model/manifest.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
 import { readInventory, writeInventory } from "../../../src/shell/kube/inventory/inventory.ts";
 import type { MemberAddress } from "../../../src/shell/reconcile/ports.ts";
+import { eventually } from "../../kubernetes/eventually.ts";
 import {
   actionsOf,
   bodyOf,
@@ -140,7 +141,16 @@ export function troubleCases(stage: () => Stage): void {
     const fleet = await stage().open();
     const address = { name: "m1", context: limited } as MemberAddress;
     expect(await stage().look(address, fleet)).toMatchObject({ kind: "unreachable", code: "Forbidden" });
-    await allow(stage(), "limited", ["namespaces", "configmaps"]);
+    await allow(stage(), "limited", { namespaces: ["get"], configmaps: ["*"] });
+    const asking = { ...address, namespaces: new Set(["rbac"]) };
+    const namespacesSeen = async (kind: "listed" | "missing"): Promise<unknown> =>
+      eventually(`its namespaces are ${kind}`, async () => {
+        const told = await fleet.observe(asking);
+        return told.kind === "reached" && told.namespaces?.kind === kind ? told.namespaces : null;
+      });
+    expect(await namespacesSeen("missing")).toMatchObject({ missing: { source: "namespaces", code: "Forbidden" } });
+    await allow(stage(), "limited", { namespaces: ["*"] }, "limited-more");
+    await namespacesSeen("listed");
     const secret = {
       apiVersion: "v1",
       kind: "Secret",
@@ -196,16 +206,25 @@ function withPlacement(inventory: Inventory, placement: string, objects: number)
   return { ...inventory, placements: new Map(all) } as unknown as Inventory;
 }
 
-/** Grants everything about these core kinds, everywhere. */
-async function allow({ client }: Stage, user: string, resources: readonly string[]): Promise<void> {
-  const rules = [{ apiGroups: [""], resources, verbs: ["*"] }];
+/** Grants these verbs on core kinds, everywhere. */
+async function allow(
+  { client }: Stage,
+  user: string,
+  verbs: Readonly<Record<string, readonly string[]>>,
+  name = user,
+): Promise<void> {
+  const rules = Object.entries(verbs).map(([kind, allowed]) => ({
+    apiGroups: [""],
+    resources: [kind],
+    verbs: [...allowed],
+  }));
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
   const apiVersion = "rbac.authorization.k8s.io/v1";
-  const metadata = { name: user };
+  const metadata = { name };
   bodyOf(await post(client, `${rbac}/clusterroles`, { apiVersion, kind: "ClusterRole", metadata, rules }));
-  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: user };
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
   const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }];
   const binding = { apiVersion, kind: "ClusterRoleBinding", metadata, roleRef, subjects };
   const made = bodyOf(await post(client, `${rbac}/clusterrolebindings`, binding));
-  expect(memberAt(made, "metadata", "name")).toBe(user);
+  expect(memberAt(made, "metadata", "name")).toBe(name);
 }
