@@ -56,6 +56,7 @@ const volatile: readonly string[] = [
     "finishedAt",
     "lastTransitionTime",
     "measuredAt",
+    "recordedAt",
     "lastUpdateTime",
     "creationTimestamp",
     "time",

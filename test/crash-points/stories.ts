@@ -29,6 +29,11 @@ const placed = `
   manifest object="ConfigMap shop/config" value=1
   placement name=shop policy="PickN 2" options=""`;
 
+/** A team that places what is in `web`, beside whoever places that namespace alone. */
+const withTeam = `
+  placement name=web policy=PickAll options="only=web unavailable=2"
+  placement name=web/team policy=PickAll options=unavailable=2`;
+
 /** Deployments take a while on two of the four members, so that passes find things half done. */
 const slowly = `
   pace name=m1 ms=1500
@@ -114,6 +119,26 @@ export const stories: readonly Story[] = [
       placement name=web policy=PickAll options="ns=web,pool unavailable=2"
       run name=second placement=slow strategy=rings index="" state=Run`,
     stands: true,
+  },
+  {
+    name: "a team's placement and that of its namespace, with an override of either, begin",
+    given: fleet,
+    edit: `${slowly}\n${placed}\n${withTeam}
+      override name=own object="ConfigMap web/config" label=env=dev value=three`,
+  },
+  {
+    name: "what a team places, edited, and then the namespace's own placement has it",
+    given: `${everything}\n${withTeam}`,
+    edit: `${slowly}
+      manifest object="ConfigMap web/config" value=2
+      manifest object="Deployment web/app" value=2
+      erase path=placements/web/team.yaml
+      placement name=web policy=PickAll options=unavailable=2`,
+  },
+  {
+    name: "a team takes over what the placement of its namespace had",
+    given: everything,
+    edit: `${slowly}${withTeam}`,
   },
   { name: "a placement removed, beyond the bounds", given: everything, edit: "erase path=placements/web.yaml" },
   {

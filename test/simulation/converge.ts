@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { memberAt } from "../../src/core/model/json.ts";
 import type { Reason } from "../../src/core/model/reason.ts";
 import { answer, finishRuns, helpRuns, runMayGoOn } from "./converge-runs.ts";
-import { type Document, isExternal, namespacesOf, optionsOf } from "./people/document.ts";
+import { type Document, homeOf, isExternal, namespacesOf, optionsOf, pathOf } from "./people/document.ts";
 import { type Draft, ledgerAt } from "./people/people.ts";
 import { contentsFor, differences } from "./rules/expected.ts";
 import type { Simulation } from "./simulation.ts";
@@ -75,6 +75,7 @@ async function mend(simulation: Simulation): Promise<void> {
   for (const [path, it] of [...people.draft]) if (it.kind === "broken") people.erase(path);
   // First of all: what they ask for is in the way of others as well.
   for (const [path, it] of lastUsable(simulation)) if (!people.draft.has(path)) people.write(it);
+  for (const path of homelessTeams(people.draft)) people.erase(path);
   for (const it of [...people.draft.values()]) people.write(mended(it, people.draft));
   // What was broken is there again: a run needs every cluster that its placement asks for.
   for (const it of [...people.draft.values()])
@@ -123,7 +124,10 @@ function lastUsable({ people }: Simulation): ReadonlyMap<string, Document> {
   return found;
 }
 
-/** A document that nothing stands in the way of: no taints, healthy images, no namespace asked for twice. */
+/**
+ * A document that nothing stands in the way of: no taints, healthy images, no namespace asked for twice, and what a team
+ * places left to it.
+ */
 function mended(document: Document, said: Draft): Document {
   switch (document.kind) {
     case "manifest":
@@ -131,13 +135,21 @@ function mended(document: Document, said: Draft): Document {
     case "cluster":
       return { ...document, words: document.words.replaceAll(/\s*taint:\S+/g, "") };
     case "placement": {
+      const home = homeOf(document);
+      if (home !== null)
+        return { ...document, policy: policyAround(home, said) ?? document.policy, options: "unavailable=100%" };
       const own = namespacesOf(document).filter((it) => askerOf(it, said) === document.name);
+      const alone = own.filter((space) => teamsIn(said).some((it) => homeOf(it) === space));
       const options = [...optionsOf(document.options)].filter(([key]) => !inTheWay.has(key));
       const words = options.map(([key, value]) => (key === value ? key : `${key}=${value}`));
       return {
         ...document,
         policy: mendedPolicy(document, said),
-        options: [`ns=${own.join(",") || document.name}`, ...words].join(" "),
+        options: [
+          `ns=${own.join(",") || document.name}`,
+          ...(alone.length > 0 ? [`only=${alone.join(",")}`] : []),
+          ...words,
+        ].join(" "),
       };
     }
     default:
@@ -171,8 +183,30 @@ function mendedPolicy(placement: Extract<Document, { kind: "placement" }>, said:
   return `PickFixed ${(named.length > 0 ? named : members.slice(0, 1)).join(",") || "m1"}`;
 }
 
+type Placement = Extract<Document, { kind: "placement" }>;
+
+const teamsIn = (said: Draft): readonly Placement[] =>
+  [...said.values()].filter((it): it is Placement => it.kind === "placement" && homeOf(it) !== null);
+
+/** The policy of whoever places a namespace for good, if it goes wherever that policy says. */
+function policyAround(space: string, said: Draft): string | null {
+  const asker = askerOf(space, said);
+  const document = asker === undefined ? undefined : said.get(`placements/${asker}.yaml`);
+  if (
+    document?.kind !== "placement" ||
+    !said.has(pathOf({ kind: "manifest", object: `Namespace ${space}`, value: "" }))
+  )
+    return null;
+  const policy = mendedPolicy(document, said);
+  return policy.startsWith("PickAll") ? policy : null;
+}
+
+/** Teams whose namespace nobody places, or not for certain where they are. */
+const homelessTeams = (said: Draft): readonly string[] =>
+  teamsIn(said).flatMap((it) => (policyAround(homeOf(it) ?? "", said) === null ? [pathOf(it)] : []));
+
 /** Options that let a placement wait for what others do, and where it is placed twice. */
-const inTheWay: ReadonlySet<string> = new Set(["ns", "never", "if-no-diff", "server-side"]);
+const inTheWay: ReadonlySet<string> = new Set(["ns", "only", "never", "if-no-diff", "server-side"]);
 
 /** Passes until one has nothing to do and waits for nothing; false when there is none. */
 async function settle(simulation: Simulation): Promise<boolean> {

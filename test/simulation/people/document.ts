@@ -14,7 +14,8 @@ export type Document =
   | { readonly kind: "manifest"; readonly object: string; readonly value: string }
   /**
    * `PickAll`, `PickAll env=prod`, `PickN 2`, `PickFixed m1,m2`, and then `need:np:3` of a property, `sort:np` by it,
-   * `spread:r` over a label, `spread:r:any` without refusing; options as in {@link optionsOf}.
+   * `spread:r` over a label, `spread:r:any` without refusing; options as in {@link optionsOf}. One that is named like
+   * `web/team` is a ResourcePlacement in `web` of everything there.
    */
   | { readonly kind: "placement"; readonly name: string; readonly policy: string; readonly options: string }
   /** `env=dev r=a np:4 taint:gpu`: labels, the property, taints. */
@@ -167,6 +168,11 @@ function refusedAt(path: string): JsonObject {
   const name = path.replace(/^.*\/|\.yaml$/g, "");
   const metadata = { name };
   const of = (apiVersion: string, kind: string, spec: JsonObject) => ({ apiVersion, kind, metadata, spec });
+  const [, home = null] = /^placements\/([^/]+)\//.exec(path) ?? [];
+  if (home !== null) {
+    const own = { name, namespace: home };
+    return { apiVersion: fleetGroup, kind: "ResourcePlacement", metadata: own, spec: { resourceSelectors: [] } };
+  }
   if (path.startsWith("placements/"))
     return of(fleetGroup, "ClusterResourcePlacement", { resourceSelectors: [], policy: "x" });
   if (path.startsWith("overrides/")) return of(fleetGroup, "ClusterResourceOverride", { policy: "x" });
@@ -291,12 +297,44 @@ export const taintsOf = (words: string): readonly string[] =>
     .filter((it) => it.startsWith("taint:"))
     .map((it) => it.slice("taint:".length));
 
-/** The namespaces that a placement selects with all that is in them. */
-export const namespacesOf = ({ name, options }: Extract<Document, { kind: "placement" }>): readonly string[] =>
-  (optionsOf(options).get("ns") ?? name).split(",");
+type Placement = Extract<Document, { kind: "placement" }>;
+
+/** The namespace of a ResourcePlacement; null of one of the fleet. */
+export const homeOf = ({ name }: Placement): string | null => (name.includes("/") ? name.replace(/\/.*$/, "") : null);
+
+/** The namespaces that a placement selects, with all that is in them unless {@link aloneOf} says otherwise. */
+export const namespacesOf = (document: Placement): readonly string[] =>
+  homeOf(document) !== null ? [] : (optionsOf(document.options).get("ns") ?? document.name).split(",");
+
+/** Those of them of which it selects the Namespace alone: `only=web`. */
+export const aloneOf = ({ options }: Placement): readonly string[] => optionsOf(options).get("only")?.split(",") ?? [];
+
+/** Whether a placement selects an object, wrapped or not. */
+export function covers(document: Placement, { namespace, name }: Pick<Identity, "namespace" | "name">): boolean {
+  const home = homeOf(document);
+  if (home !== null) return namespace === home;
+  const space = namespace ?? name;
+  return namespacesOf(document).includes(space) && (namespace === null || !aloneOf(document).includes(space));
+}
+
+function selectorsOf(document: Placement): Json {
+  if (homeOf(document) !== null)
+    return [
+      { group: "", version: "v1", kind: "ConfigMap" },
+      { group: "", version: "v1", kind: "Secret" },
+      { group: "apps", version: "v1", kind: "Deployment" },
+      { group: "placement.kubernetes-fleet.io", version: "v1beta1", kind: "ResourceEnvelope" },
+    ];
+  const alone = aloneOf(document);
+  return namespacesOf(document).map((name) => ({
+    ...{ group: "", version: "v1", kind: "Namespace", name },
+    ...(alone.includes(name) ? { selectionScope: "NamespaceOnly" } : {}),
+  }));
+}
 
 function placementOf(document: Extract<Document, { kind: "placement" }>): JsonObject {
   const options = optionsOf(document.options);
+  const namespace = homeOf(document);
   const bound = (name: string): Json => {
     const given = options.get(name) ?? "25%";
     return given.endsWith("%") ? given : Number(given);
@@ -312,10 +350,10 @@ function placementOf(document: Extract<Document, { kind: "placement" }>): JsonOb
   };
   return {
     apiVersion: fleetGroup,
-    kind: "ClusterResourcePlacement",
-    metadata: { name: document.name, annotations },
+    kind: namespace === null ? "ClusterResourcePlacement" : "ResourcePlacement",
+    metadata: { name: document.name.replace(/^.*\//, ""), ...(namespace === null ? {} : { namespace }), annotations },
     spec: {
-      resourceSelectors: namespacesOf(document).map((name) => ({ group: "", version: "v1", kind: "Namespace", name })),
+      resourceSelectors: selectorsOf(document),
       policy: policyOf(document.policy),
       strategy: {
         ...(options.has("external") ? { type: "External" } : pace),

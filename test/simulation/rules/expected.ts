@@ -2,12 +2,13 @@ import { type JsonObject, memberAt, textOf } from "../../../src/core/model/json.
 import type { Ledger } from "../../../src/core/model/ledger.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
 import {
+  covers,
   type Document,
   hasLabels,
   hasProperty,
+  homeOf,
   identityOf,
   labelsOf,
-  namespacesOf,
   pathOf,
   taintsOf,
   wordIn,
@@ -137,9 +138,7 @@ export function contentsFor(
   cluster: Extract<Document, { kind: "cluster" }>,
   { said, ledger, of }: { readonly said: Draft; readonly ledger: Ledger; readonly of: readonly Placement[] },
 ): ReadonlyMap<string, Content> {
-  const spaces = new Set(
-    of.flatMap((it) => (pickedBy(it.name, ledger).includes(cluster.name) ? namespacesOf(it) : [])),
-  );
+  const here = of.filter((it) => pickedBy(it.name, ledger).includes(cluster.name));
   const overrides = [...said.values()]
     .filter((it) => it.kind === "override")
     .filter((it) => hasLabels(cluster.words, it.label));
@@ -149,8 +148,8 @@ export function contentsFor(
     const identity = identityOf(it.object);
     const space = identity.namespace ?? identity.name;
     // What is in a namespace goes with it, and a namespace that nobody wrote cannot be selected.
-    if (!spaces.has(space) || !said.has(pathOf({ kind: "manifest", object: `Namespace ${space}`, value: "" })))
-      continue;
+    const isThere = said.has(pathOf({ kind: "manifest", object: `Namespace ${space}`, value: "" }));
+    if (!here.some((placement) => covers(placement, identity) && (isThere || homeOf(placement) !== null))) continue;
     // Those of the object itself come after those of its namespace, and win.
     const own = [`Namespace ${space}`, ...(identity.namespace === null ? [] : [it.object])].flatMap((object) =>
       overrides.filter((other) => other.object === object),

@@ -1,7 +1,7 @@
 import type { Binding, PendingRemoval } from "../../../src/core/model/binding.ts";
 import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Judge } from "../judge.ts";
-import { type Document, hasLabels, hasProperty, isExternal, namespacesOf, taintsOf } from "../people/document.ts";
+import { covers, type Document, hasLabels, hasProperty, homeOf, isExternal, taintsOf } from "../people/document.ts";
 import type { Draft } from "../people/people.ts";
 import { bindingsOf, type StateCommit } from "../state-commit.ts";
 import { profileIn } from "../strikes.ts";
@@ -84,9 +84,9 @@ export function selects(document: Placement, said: Draft, { kind, namespace, nam
   const object = `${kind} ${namespace === null ? "" : `${namespace}/`}${name}`;
   const has = (test: (it: Document) => boolean): boolean => [...said.values()].some(test);
   return (
-    namespacesOf(document).includes(space) &&
+    covers(document, { namespace, name }) &&
     has((it) => it.kind === "manifest" && it.object === object) &&
-    has((it) => it.kind === "manifest" && it.object === `Namespace ${space}`) &&
+    (homeOf(document) !== null || has((it) => it.kind === "manifest" && it.object === `Namespace ${space}`)) &&
     !has((it) => it.kind === "override" && [`Namespace ${space}`, object].includes(it.object) && it.value === "delete")
   );
 }

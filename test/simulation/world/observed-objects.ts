@@ -46,8 +46,9 @@ export function markOf(object: JsonObject): Mark | null {
   const write = textOf(memberAt(object, "metadata", "annotations", "flotilla.dev/write"));
   const [, fleet, epoch, sequence] = /^(.*)\/(\d+)\/(\d+)$/.exec(write ?? "") ?? [];
   if (fleet === undefined) return null;
-  const placement = textOf(memberAt(object, "metadata", "labels", "flotilla.dev/placement")) ?? "";
-  return { placement, fleet, epoch: Number(epoch), sequence: Number(sequence) };
+  const label = textOf(memberAt(object, "metadata", "labels", "flotilla.dev/placement")) ?? "";
+  // A label has no slash, and a name of a placement or namespace no dot.
+  return { placement: label.replace(".", "/"), fleet, epoch: Number(epoch), sequence: Number(sequence) };
 }
 
 /** The identity of the cluster that stands at a site now. */
