@@ -392,6 +392,27 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/schedule/rankings.test.ts"],
   },
   {
+    breaks: "trusts the double of a share that is as good as a half",
+    file: "src/core/schedule/plugins/property-sorter.ts",
+    find: "return isSure ? Math.floor(raised) : null;",
+    replace: "return Math.floor(raised);",
+    caughtBy: ["test/core/schedule/property-sorter.test.ts", "test/core/schedule/worked-properties.test.ts"],
+  },
+  {
+    breaks: "lists no more of the clusters that fit once some of the best domain fill the list",
+    file: "src/core/schedule/surplus.ts",
+    find: "if (worst !== undefined && group.more.topology < worst.more.topology) break;",
+    replace: "if (worst !== undefined) break;",
+    caughtBy: ["test/core/schedule/surplus.test.ts"],
+  },
+  {
+    breaks: "takes decisions for the same because the first of them are",
+    file: "src/core/schedule/record-verdict.ts",
+    find: "while (same < before.length && before[same] === after[same]) same += 1;",
+    replace: "while (same < before.length && before[same]?.selected === after[same]?.selected) same += 1;",
+    caughtBy: ["test/core/schedule/record-verdict.test.ts"],
+  },
+  {
     breaks: "remembers who fits for longer than that holds",
     file: "src/core/schedule/framework/columns.ts",
     find: "(from === null || now >= from) && (until === null || now < until)",

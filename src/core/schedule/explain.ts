@@ -13,8 +13,9 @@ import {
 } from "./framework/judging.ts";
 import type { Prepared, Ranked, RefusedCandidate } from "./framework/plugin.ts";
 import type { CycleResult } from "./pick.ts";
-import { bestLeft, canScore, turnsOf, turnsWithout } from "./pool.ts";
+import { canScore, turnsOf, turnsWithout } from "./pool.ts";
 import type { Profile } from "./profile.ts";
+import { bestLeft } from "./surplus.ts";
 
 /** At most so many clusters that were not selected are explained. */
 export const maxExplained = 20;

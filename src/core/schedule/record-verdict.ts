@@ -85,7 +85,19 @@ type Said = Pick<Condition, "status" | "reason">;
 /** Whether the decisions are the same, in whatever order. */
 export function sameDecisions(before: readonly ClusterDecision[], after: readonly ClusterDecision[]): boolean {
   if (before.length !== after.length) return false;
-  const places = placesIn(before);
+  // Most of what is selected is the very same, in the same order.
+  let same = 0;
+  while (same < before.length && before[same] === after[same]) same += 1;
+  return same === 0
+    ? sameInAnyOrder(before, after, placesIn(before))
+    : sameInAnyOrder(before.slice(same), after.slice(same), placesOf(before.slice(same)));
+}
+
+function sameInAnyOrder(
+  before: readonly ClusterDecision[],
+  after: readonly ClusterDecision[],
+  places: ReadonlyMap<ClusterName, number>,
+): boolean {
   // A hand-made record may list one cluster twice and omit another, and a hub may have two bindings on one.
   if (places.size < before.length) return sameListings(before, after);
   const isMet = new Uint8Array(before.length);
@@ -109,10 +121,13 @@ function sameListings(before: readonly ClusterDecision[], after: readonly Cluste
   });
 }
 
-const placesIn = remembered(
-  (decisions: readonly ClusterDecision[]): ReadonlyMap<ClusterName, number> =>
-    new Map(decisions.map((it, at) => [it.cluster, at])),
-);
+function placesOf(decisions: readonly ClusterDecision[]): ReadonlyMap<ClusterName, number> {
+  const places = new Map<ClusterName, number>();
+  for (let at = 0; at < decisions.length; at++) places.set((decisions[at] as ClusterDecision).cluster, at);
+  return places;
+}
+
+const placesIn = remembered(placesOf);
 
 /** Whether two decisions have the same outcome, reason and scores. */
 export const sameDecision = (a: ClusterDecision, b: ClusterDecision): boolean =>

@@ -143,8 +143,7 @@ test("a policy that nobody asks about again keeps nothing alive of what others h
   const past = (): WeakRef<object> => {
     const candidates = fleet("m0<np=4> m1<np=5> m2<np=9>");
     rankedBy(plugins, quiet, candidates);
-    // With one preferred term, this is what is remembered.
-    return new WeakRef(rankedBy(plugins, busy, candidates).affinity);
+    return new WeakRef(rankedBy(plugins, busy, candidates).scores[0] ?? []);
   };
   const gone = past();
   const later = fleet("m0<np=4> m1<np=4> m2<np=9>");

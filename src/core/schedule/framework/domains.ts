@@ -1,6 +1,6 @@
 import { remembered } from "../../model/identity.ts";
 import type { Candidate } from "./cycle.ts";
-import type { Groups } from "./plugin.ts";
+import type { FleetGroups } from "./plugin.ts";
 
 /** The domain of a cluster: the value of the label, which may be empty; undefined without the label. */
 export const domainOf = ({ cluster: { labels } }: Candidate, key: string): string | undefined =>
@@ -33,7 +33,7 @@ export function fleetDomains(candidates: readonly Candidate[], key: string): Fle
 const domainsIn = remembered((_: readonly Candidate[]) => new Map<string, FleetDomains>());
 
 /** Candidates with the same values of all these labels, or the same lack of them. */
-export function domainGroups(candidates: readonly Candidate[], keys: readonly string[]): Groups {
+export function domainGroups(candidates: readonly Candidate[], keys: readonly string[]): FleetGroups {
   const known = groupsIn(candidates);
   const text = JSON.stringify(keys);
   const before = known.get(text);
@@ -51,4 +51,4 @@ export function domainGroups(candidates: readonly Candidate[], keys: readonly st
   return groups;
 }
 
-const groupsIn = remembered((_: readonly Candidate[]) => new Map<string, Groups>());
+const groupsIn = remembered((_: readonly Candidate[]) => new Map<string, FleetGroups>());

@@ -201,5 +201,5 @@ const compareRanked = (a: Ranked, b: Ranked): number =>
   compareScores(b.score, a.score) || compareText(b.candidate.cluster.name, a.candidate.cluster.name);
 
 /** Which of two is better, by topology, affinity and stickiness: positive if the first one is. */
-export const compareScores = (a: Score, b: Score): number =>
+const compareScores = (a: Score, b: Score): number =>
   a.topology - b.topology || a.affinity - b.affinity || a.stickiness - b.stickiness;

@@ -71,9 +71,10 @@ export interface PluginInput extends Situation {
 export interface Ranking {
   /** In the order of their names; in all else a candidate goes by its place here. */
   readonly candidates: readonly Candidate[];
-  /** Whether it fits: 1 or 0. */
+  /** Whether it fits: 1 or 0. Placements that ask the same have the very same. */
   readonly fits: Uint8Array;
-  readonly affinity: Float64Array;
+  /** They add up to the affinity: `affinityAt`. */
+  readonly scores: readonly Float64Array[];
   /** The places of those that fit, best first: by affinity and by name, both descending. */
   readonly best: () => Uint32Array;
   /** When time alone changes whether it fits; places without such a moment are left out. */
@@ -127,8 +128,19 @@ export interface Extensions {
   readonly batchLimit?: number;
 }
 
-/** Which group each candidate is in, by its place in the order of names; groups have numbers from 0. */
+/** Whom a plugin judges alike in a batch: all in one group, but for those that are apart. */
 export interface Groups {
+  readonly fleet: FleetGroups;
+  /**
+   * Those who are judged in another way than the rest of their group: the places of those who are judged in one other way,
+   * and so on. Who is among several goes with the last of them.
+   */
+  readonly apart: readonly (readonly number[])[];
+}
+
+/** Which group each candidate of a fleet is in, by its place in the order of names; groups have numbers from 0. */
+export interface FleetGroups {
+  /** Those without a number are in the first group. */
   readonly of: ArrayLike<number>;
   readonly count: number;
 }

@@ -1,6 +1,7 @@
 import { remembered } from "../../model/identity.ts";
 import { earliest, type Instant } from "../../model/value.ts";
 import { type Column, columnsOf } from "./columns.ts";
+import type { Candidate } from "./cycle.ts";
 import type { Part, PreparedPlugin, Ranking, Situation } from "./plugin.ts";
 
 /**
@@ -17,19 +18,26 @@ export function rankingOf(situation: Situation, steady: readonly PreparedPlugin[
     fitting.push(...columns.slice(0, fits.length));
     scoring.push(...columns.slice(fits.length));
   }
-  const fits = fitsIn(fitting, candidates.length);
-  const affinity = sumOf(scoring, candidates.length);
+  const fits = fitsIn(fitting, candidates);
+  const scores = scoring.map((it) => it.values);
   let best: Uint32Array | null = null;
   return {
     candidates,
     fits,
-    affinity,
+    scores,
     best() {
-      best ??= sortedPlaces(fits, affinity);
+      best ??= sortedPlaces(fits, scores);
       return best;
     },
     turnsAt: turnsIn(fitting),
   };
+}
+
+/** How good the candidate at a place is by all that picks do not change. */
+export function affinityAt({ scores }: Pick<Ranking, "scores">, place: number): number {
+  let sum = 0;
+  for (let at = 0; at < scores.length; at++) sum += scores[at]?.[place] ?? 0;
+  return sum;
 }
 
 /** A plugin that tells no parts of itself has one that rests on all that a placement asks. */
@@ -53,21 +61,15 @@ const askedBy = remembered((policy: Situation["policy"]) => {
   return (namespace: string | null): string => (namespace === null ? text : `${namespace} ${text}`);
 });
 
-function fitsIn(columns: readonly Column[], count: number): Uint8Array {
-  const fits = new Uint8Array(count).fill(1);
-  for (const { values, isOne } of columns)
-    if (!isOne) for (let place = 0; place < count; place++) if (values[place] !== 1) fits[place] = 0;
-  return fits;
-}
+/** Who has a 1 in all columns: one and the same list for all placements that have the same columns. */
+const fitsIn = (columns: readonly Column[], candidates: readonly Candidate[]): Uint8Array =>
+  columns.reduce((fits, it) => (it.isOne ? fits : fitsAlso(fits)(it)), everybody(candidates));
 
-function sumOf([first, ...more]: readonly Column[], count: number): Float64Array {
-  if (first === undefined) return new Float64Array(count);
-  if (more.length === 0) return first.values;
-  const sum = first.values.slice();
-  for (const { values } of more)
-    for (let place = 0; place < count; place++) sum[place] = (sum[place] ?? 0) + (values[place] ?? 0);
-  return sum;
-}
+const everybody = remembered((candidates: readonly Candidate[]) => new Uint8Array(candidates.length).fill(1));
+
+const fitsAlso = remembered((fits: Uint8Array) =>
+  remembered(({ values }: Column) => fits.map((it, place) => (values[place] === 1 ? it : 0))),
+);
 
 /** Whoever is refused by one is not asked by the next. */
 function turnsIn(columns: readonly Column[]): ReadonlyMap<number, Instant> {
@@ -88,12 +90,12 @@ const never: ReadonlyMap<number, Instant> = new Map();
 const placesCount = 2 ** 21;
 
 /** The places of those that fit, best first. */
-function sortedPlaces(fits: Uint8Array, affinity: Float64Array): Uint32Array {
+function sortedPlaces(fits: Uint8Array, scores: Ranking["scores"]): Uint32Array {
   const keys = new Float64Array(fits.length);
   let count = 0;
   for (let place = 0; place < fits.length; place++) {
     if (fits[place] !== 1) continue;
-    keys[count] = (affinity[place] ?? 0) * placesCount + place;
+    keys[count] = affinityAt({ scores }, place) * placesCount + place;
     count += 1;
   }
   // Numbers are sorted much faster without a comparison of one's own.

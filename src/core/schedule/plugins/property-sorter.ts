@@ -32,17 +32,43 @@ interface SorterInput {
   readonly arithmetic: SorterArithmetic;
 }
 
-/** On whole numbers: spelling has no part in it. */
+/** As on whole numbers: spelling has no part in it. */
 export const exactArithmetic: SorterArithmetic = {
-  share({ nanos }, { min, max }, { order }, weight) {
-    const whole = max.nanos - min.nanos;
-    if (whole === 0n) return 0;
-    const part = order === "Descending" ? nanos - min.nanos : max.nanos - nanos;
-    const size = Number((2n * part * BigInt(Math.abs(weight)) + whole) / (2n * whole));
+  share(value, range, { order }, weight) {
+    const whole = Math.abs(weight);
+    const size = undoubtedShare(value, range, order, whole) ?? exactShare(value, range, order, whole);
     return weight < 0 && size !== 0 ? -size : size;
   },
   failure: null,
 };
+
+function exactShare({ nanos }: Quantity, { min, max }: PropertyRange, order: Order, weight: number): number {
+  const whole = max.nanos - min.nanos;
+  if (whole === 0n) return 0;
+  const part = order === "Descending" ? nanos - min.nanos : max.nanos - nanos;
+  return Number((2n * part * BigInt(weight) + whole) / (2n * whole));
+}
+
+/** Several times what the doubles of three quantities and the operations on them are off by, of the largest of them. */
+const inexactness = 2 ** -46;
+
+/** The share by doubles, which are much faster; null where the exact one may lie beyond a half that they come close to. */
+function undoubtedShare(
+  { approximate: value }: Quantity,
+  { min: { approximate: min }, max: { approximate: max } }: PropertyRange,
+  order: Order,
+  weight: number,
+): number | null {
+  const whole = max - min;
+  // The doubles of quantities end before quantities do.
+  if (!(whole > 0 && whole < Number.POSITIVE_INFINITY)) return null;
+  const doubt = (weight * inexactness * Math.max(Math.abs(min), Math.abs(max))) / whole;
+  const raised = ((order === "Descending" ? value - min : max - value) / whole) * weight + 0.5;
+  const isSure = Math.abs(raised - Math.round(raised)) > doubt;
+  return isSure ? Math.floor(raised) : null;
+}
+
+type Order = PropertySorter["order"];
 
 /** As KubeFleet's code computes: in doubles, in its order of operations. */
 export const doubleArithmetic: SorterArithmetic = {

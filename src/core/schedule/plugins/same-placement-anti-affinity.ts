@@ -1,4 +1,5 @@
 import { placesOf, rollOf } from "../framework/cycle.ts";
+import { everybodyAlike } from "../framework/groups.ts";
 import type { Plugin } from "../framework/plugin.ts";
 
 /**
@@ -15,11 +16,8 @@ export const samePlacementAntiAffinity = ({ prefersLeaving }: { readonly prefers
 
   prepare: ({ candidates, holders, obsolete, leaving }) => ({
     groups() {
-      const of = new Uint8Array(candidates.length);
       const roll = rollOf(candidates);
-      for (const [at, names] of [leaving, obsolete, holders].entries())
-        for (const place of placesOf(names, roll)) of[place] = at + 1;
-      return { of, count: 4 };
+      return { fleet: everybodyAlike, apart: [leaving, obsolete, holders].map((names) => placesOf(names, roll)) };
     },
     filter: ({ cluster }) => (holders.has(cluster.name) ? "alreadySelected" : "fits"),
     score({ cluster: { name } }) {

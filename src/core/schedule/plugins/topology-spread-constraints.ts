@@ -2,6 +2,7 @@ import { remembered } from "../../model/identity.ts";
 import type { SpreadConstraint } from "../../model/placement.ts";
 import { type Candidate, placesOf, rollOf } from "../framework/cycle.ts";
 import { domainGroups, domainOf, type FleetDomains, fleetDomains } from "../framework/domains.ts";
+import { nobodyApart } from "../framework/groups.ts";
 import type { Extensions, Plugin, PluginInput } from "../framework/plugin.ts";
 
 /** Which fixes of the default profile apply: `schedule/README.md#a-6`, `#a-20` and `#a-22`, in this order. */
@@ -43,6 +44,7 @@ export const topologySpreadConstraints = (fixes: SpreadFixes): Plugin => ({
 function extensionsFor(domains: readonly Domains[], candidates: readonly Candidate[]): Extensions {
   const { places } = rollOf(candidates);
   const placeOf = ({ cluster: { name } }: Candidate): number => places.get(name) ?? candidates.length;
+  const keys = domains.map((it) => it.constraint.topologyKey);
   // Whoever fits is scored next.
   let lastPlace = -1;
   let verdict: SpreadVerdict = { score: 0, refusedBy: null };
@@ -62,11 +64,7 @@ function extensionsFor(domains: readonly Domains[], candidates: readonly Candida
     remedy: () => "more of the placement in other domains, or a larger maxSkew",
     numbers: (candidate) => domains.map((it) => skewText(it, candidate, placeOf(candidate))),
     score: (candidate) => ({ topology: judged(candidate).score }),
-    groups: () =>
-      domainGroups(
-        candidates,
-        domains.map((it) => it.constraint.topologyKey),
-      ),
+    groups: () => ({ fleet: domainGroups(candidates, keys), apart: nobodyApart }),
     next(picked) {
       const more = picked.map(placeOf);
       return extensionsFor(
@@ -121,19 +119,17 @@ function domainsFor(
   fixes: SpreadFixes,
 ): Domains {
   const fleet = fleetDomains(input.candidates, constraint.topologyKey);
-  const counts = fleet.names.map(() => (fixes.countsOutsiders ? 0 : -1));
-  if (!fixes.countsOutsiders) {
-    let left = counts.length;
-    const { fits } = input.ranking();
-    for (let place = 0; place < fits.length && left > 0; place++) {
-      const domain = fleet.of[place] ?? counts.length;
-      if (fits[place] !== 1 || counts[domain] !== -1) continue;
-      counts[domain] = 0;
-      left -= 1;
-    }
-  }
-  return countedDomains(constraint, fleet, grown(counts, fleet, holders), fixes);
+  const empty = fixes.countsOutsiders ? fleet.names.map(() => 0) : emptyDomains(input.ranking().fits)(fleet);
+  return countedDomains(constraint, fleet, grown(empty, fleet, holders), fixes);
 }
+
+/** The counts of domains while nobody counts: only those where somebody fits are any. */
+const emptyDomains = remembered((fits: Uint8Array) =>
+  remembered(({ names, of }: FleetDomains): readonly number[] => {
+    const inhabited = new Set(of.filter((_, place) => fits[place] === 1));
+    return names.map((_, domain) => (inhabited.has(domain) ? 0 : -1));
+  }),
+);
 
 function grown(before: readonly number[], { of }: FleetDomains, holders: readonly number[]): readonly number[] {
   const counts = before.slice();
