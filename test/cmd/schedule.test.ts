@@ -84,10 +84,49 @@ test("says where in a file something is wrong", async () => {
     out: "",
     err: `${bad}:25:72: error: "operator" is not one of Gt, Ge, Lt, Le, Eq, Ne\n`,
   });
+  const json = await written(
+    "bad.json",
+    JSON.stringify(JSON.parse((await run("-f", await written("hub.yaml", hub), "-o", "json")).out), null, 2).replace(
+      '"Ge"',
+      '"Near"',
+    ),
+  );
+  expect((await run("-f", json)).err).toMatch(/bad\.json:\d+:\d+: error: "operator" is not one of/);
   const broken = await written("broken.yaml", "a: [\n");
   expect((await run("-f", broken)).err).toMatch(/broken\.yaml:\d+:\d+: error FLT/);
   const missing = join(folder, "missing.yaml");
   expect(await run("-f", missing)).toMatchObject({ code: 64, out: "" });
+});
+
+test.each([
+  [
+    "affinity: {clusterAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 101, preference: {}}]}}",
+    "22:93: error: weight is 101; write a whole number from -100 to 100",
+  ],
+  [
+    "topologySpreadConstraints: [{topologyKey: r, maxSkew: 0}]",
+    "22:59: error: maxSkew is 0; write a whole number from 1 to 2147483647",
+  ],
+  [
+    "topologySpreadConstraints: [{topologyKey: r, whenUnsatisfiable: Maybe}]",
+    '22:69: error: "whenUnsatisfiable" is not one of DoNotSchedule, ScheduleAnyway',
+  ],
+  ["topologySpreadConstraints: [{maxSkew: 1}]", '22:33: error: "topologyKey" is missing'],
+  ["tolerations: [{operator: Exists, effect: Sometimes}]", '22:46: error: "effect" is not one of , NoSchedule'],
+  [
+    "affinity: {clusterAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {propertySorter: {name: np, sortOrder: Up}}}]}}",
+    '22:147: error: "sortOrder" is not one of Ascending, Descending',
+  ],
+])("refuses what KubeFleet's API server would not store: %s", async (field, want) => {
+  const text = `${hub.split("placementType: PickAll")[0]}placementType: PickN\n    ${field}\n`;
+  const file = await written(
+    "hub.yaml",
+    text.replace(
+      "  labels: {kubernetes-fleet.io/parent",
+      `  annotations: {kubernetes-fleet.io/number-of-clusters: "1"}\n  labels: {kubernetes-fleet.io/parent`,
+    ),
+  );
+  expect(await run("-f", file)).toEqual({ code: 1, out: "", err: `${file}:${want}\n` });
 });
 
 test("replays a corpus line by line, and a line that is wrong costs itself", async () => {

@@ -413,6 +413,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/schedule/record-verdict.test.ts"],
   },
   {
+    breaks: "schedules by a weight that no API server stores",
+    file: "src/core/hub/policy-limits.ts",
+    find: '"weight"], least: -100, most: 100 }',
+    replace: '"weight"], least: -1000, most: 1000 }',
+    caughtBy: ["test/core/hub/policy-limits.test.ts"],
+  },
+  {
     breaks: "remembers who fits for longer than that holds",
     file: "src/core/schedule/framework/columns.ts",
     find: "(from === null || now >= from) && (until === null || now < until)",

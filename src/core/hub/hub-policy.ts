@@ -5,6 +5,7 @@ import { kubeFleetPrefix } from "../model/names.ts";
 import type { PlacementPolicy } from "../model/placement.ts";
 import { quantityOf } from "../model/quantity.ts";
 import { annotationOf, type HubObject, type HubProblem, problemAt } from "./hub-objects.ts";
+import { brokenLimit } from "./policy-limits.ts";
 
 const numberAnnotation = `${kubeFleetPrefix}/number-of-clusters`;
 
@@ -12,11 +13,14 @@ const numberAnnotation = `${kubeFleetPrefix}/number-of-clusters`;
  * The policy of a snapshot, defaults filled in; the number of clusters is that of the annotation
  * (`schedule/README.md#the-scheduler-alone`).
  *
- * What a hub's validation would refuse and its scheduler does not look at is passed over here as well.
+ * What a hub's API server would not store is refused; what its webhook would refuse and its scheduler does not look at is
+ * passed over here as well.
  */
 export function hubPolicy(snapshot: HubObject): PlacementPolicy | HubProblem {
   const written = memberAt(snapshot.value, "spec", "policy");
   const policy = isObject(written) ? written : {};
+  const broken = brokenLimit(policy);
+  if (broken !== null) return problemAt(snapshot, ["spec", "policy", ...broken.path], broken.message);
   const type = policy["placementType"] ?? "PickAll";
   const number = annotationOf(snapshot.value, numberAnnotation);
   if (type === "PickN" && !/^\d{1,10}$/.test(number ?? ""))

@@ -119,11 +119,17 @@ function placeAt(path: string, positionOf: PositionOf, offset: number): string {
 
 function readJson(path: string, text: string): ReadDocuments {
   try {
-    const place = (at: readonly (string | number)[]): string => (at.length === 0 ? path : `${path}: ${at.join(".")}`);
-    return { documents: [{ value: JSON.parse(text) as Json, place }] };
+    return { documents: [{ value: JSON.parse(text) as Json, place: (at) => placeInJson(path, text, at) }] };
   } catch (error) {
     return { error: `${path}: error: it is not JSON: ${wordsOf(error)}` };
   }
+}
+
+/** JSON is YAML, of which places are known; it takes longer to read, and is read only where something is wrong. */
+function placeInJson(path: string, text: string, at: readonly (string | number)[]): string {
+  const slice = { text, line: 1 };
+  const positionOf = positionsIn(slice);
+  return placeIn(path, readYaml(slice, positionOf, mostTokens), positionOf)(at);
 }
 
 async function textOfFile(path: string, terminal: Terminal): Promise<string | null> {
