@@ -450,8 +450,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "forgets what a batch added to those that hold the placement",
     file: "src/core/schedule/framework/cycle.ts",
-    find: "known.roll === roll && known.size === clusters.size",
-    replace: "known.roll === roll",
+    find: "known.membership === membership && known.size === clusters.size",
+    replace: "known.membership === membership",
     caughtBy: ["test/core/schedule/worked-spread.test.ts", "test/core/schedule/properties.test.ts"],
   },
   {

@@ -11,7 +11,7 @@ import { type Selection, selectResources } from "../render/select.ts";
 import { candidateOf } from "../schedule/framework/cycle.ts";
 import type { CandidateChange } from "../schedule/framework/plugin.ts";
 import { profiles } from "../schedule/profile.ts";
-import { hasSameVerdict, isLookedPast, isNotMissed } from "../schedule/same-outcome.ts";
+import { hasSameOutcome, hasSameVerdict, isLookedPast } from "../schedule/same-outcome.ts";
 import { changesSince, type FleetView } from "./facts/members.ts";
 import type { PlanContext } from "./moves/context.ts";
 import { isOnlyHandingOver } from "./moves/hand-over.ts";
@@ -122,7 +122,7 @@ export function isScheduledAlike(
     const change = changes.get(name) ?? null;
     if (change === null) return false;
     if (isLookedPast(cycle, change, profile)) continue;
-    if (isNotMissed(cycle, change, { binding: bindings.get(name) ?? null, latest }, profile)) continue;
+    if (hasSameOutcome(cycle, change, { binding: bindings.get(name) ?? null, latest }, profile)) continue;
     if (!hasSameVerdict(cycle, change, profile)) return false;
   }
   return true;

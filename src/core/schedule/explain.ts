@@ -2,7 +2,7 @@ import type { ClusterDecision } from "../model/binding.ts";
 import { rememberedPair } from "../model/identity.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
 import { refusedDecision, surplusDecision } from "./decision.ts";
-import { type Cycle, clustersIn, rollOf } from "./framework/cycle.ts";
+import { type Cycle, clustersIn, membershipOf } from "./framework/cycle.ts";
 import {
   bestOfAll,
   filterCandidates,
@@ -102,7 +102,7 @@ const leavingIn = rememberedPair((cycleBindings: Cycle["cycleBindings"], holders
 );
 
 function keptExplanations({ recorded, candidates }: Cycle, holders: ReadonlySet<ClusterName>): Explanations {
-  const { places } = rollOf(candidates);
+  const { places } = membershipOf(candidates);
   const kept = recorded.filter((it) => !it.selected && !holders.has(it.cluster) && places.has(it.cluster));
   return { decisions: kept.slice(0, maxExplained), wakeAt: null, warnings: [] };
 }

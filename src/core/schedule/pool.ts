@@ -1,6 +1,6 @@
 import { known } from "../model/assert.ts";
 import { type ClusterName, earliest, type Instant } from "../model/value.ts";
-import { rollOf } from "./framework/cycle.ts";
+import { membershipOf } from "./framework/cycle.ts";
 import { groupsOf } from "./framework/groups.ts";
 import { fitsAll, preparedPart, scoringFailure, totalScore } from "./framework/judging.ts";
 import type { Prepared, Ranked, Ranking, Score } from "./framework/plugin.ts";
@@ -129,6 +129,6 @@ export function turnsWithout({ candidates, turnsAt }: Ranking, taken: ReadonlySe
 /** When time alone changes who fits of these. */
 export function turnsOf({ turnsAt, candidates }: Ranking, these: readonly Ranked[]): Instant | null {
   if (turnsAt.size === 0) return null;
-  const { places } = rollOf(candidates);
+  const { places } = membershipOf(candidates);
   return earliest(...these.map(({ candidate }) => turnsAt.get(places.get(candidate.cluster.name) ?? -1) ?? null));
 }

@@ -6,7 +6,7 @@ import type { ClusterName } from "../model/value.ts";
 import { maxExplained } from "./explain.ts";
 import type { MemberNamespaces } from "./framework/facts.ts";
 import { filterCandidates, prepareSteady, rankCandidates, warningsOf } from "./framework/judging.ts";
-import type { Aspect, CandidateChange, Plugin, Situation } from "./framework/plugin.ts";
+import type { Aspect, CandidateChange, Parts, Plugin, Situation } from "./framework/plugin.ts";
 import type { Profile } from "./profile.ts";
 
 // Whether a cycle that was carried out comes out the same although a member changed. False only means that it has to run.
@@ -88,7 +88,7 @@ export function hasSameVerdict(
 ): boolean {
   if (was.cluster.name !== is.cluster.name) return false;
   if (policy.kind === "PickFixed") return !policy.clusterNames.includes(is.cluster.name);
-  if (!isSeenAlike({ was, is }, policy, profile)) return false;
+  if (!isSeenAlike({ was, is }, policy, profile.plugins)) return false;
   const [before, after] = [was, is].map((candidate) => {
     const situation = { policy, namespace, candidates: [candidate], now };
     // The others judge alike whom others see alike.
@@ -114,7 +114,7 @@ export function hasSameVerdict(
 }
 
 /** Whether the verdicts on all other candidates rest on the same. */
-const isSeenAlike = ({ was, is }: CandidateChange, policy: PlacementPolicy, { plugins }: Profile): boolean =>
+const isSeenAlike = ({ was, is }: CandidateChange, policy: PlacementPolicy, plugins: readonly Plugin[]): boolean =>
   plugins.every((it) => it.othersSee === undefined || it.othersSee(was, policy) === it.othersSee(is, policy));
 
 const nobody: ReadonlySet<ClusterName> = new Set();
@@ -134,36 +134,57 @@ interface Standing {
  *
  * `cycle` is the one that would run.
  */
-export function isNotMissed(
-  { policy, namespace, candidates, now }: Omit<Situation, "holders" | "obsolete" | "leaving">,
+export function hasSameOutcome(
+  cycle: Omit<Situation, "holders" | "obsolete" | "leaving">,
   change: CandidateChange,
-  { binding, latest: { index, verdict } }: Standing,
+  standing: Standing,
   { plugins }: Profile,
 ): boolean {
   const { was, is } = change;
+  const { policy, candidates } = cycle;
   if (policy.kind !== "PickN" || was.cluster.name !== is.cluster.name || was.agent !== is.agent) return false;
-  const isHolder =
-    binding !== null && binding.state !== "Unscheduled" && binding.removal === null && binding.policySnapshot === index;
-  if (binding !== null && !isHolder) return false;
+  const isHeld = isHeldForGood(standing);
+  if (standing.binding !== null && !isHeld) return false;
   const changing = plugins.filter((it) => it.changesWithPicks);
-  if (changing.some((it) => it.othersSee?.(change.was, policy) !== it.othersSee?.(change.is, policy))) return false;
-  const situation = { policy, namespace, candidates, now, holders: nobody, obsolete: nobody, leaving: nobody };
-  const parts = prepareSteady(situation, plugins).plugins.map((it) => it.at.parts ?? null);
-  if (!parts.every((it) => it !== null)) return false;
-  const scores = parts.flatMap((it) => it.scores);
-  if (scores.some((it) => it.concernsOthers?.(change, candidates) === true)) return false;
-  if (change.was.facts !== change.is.facts && !isWarnedAlike(change, situation, plugins)) return false;
-  if (isHolder) return true;
-  const worst = verdict === null ? null : lastListed(verdict);
-  if (worst === null || verdict?.decisions.some((it) => it.cluster === change.is.cluster.name) !== false) return false;
-  const fits = parts.flatMap((it) => it.fits);
-  const [didFit, isFit] = [change.was, change.is].map((candidate) => fits.every((it) => it.of(candidate) === 1));
+  if (!isSeenAlike(change, policy, changing)) return false;
+  const situation = { ...cycle, holders: nobody, obsolete: nobody, leaving: nobody };
+  const parts = partsIn(situation, plugins);
+  if (parts === null || parts.scores.some((it) => it.concernsOthers?.(change, candidates) === true)) return false;
+  if (was.facts !== is.facts && !isWarnedAlike(change, situation, plugins)) return false;
+  if (isHeld) return true;
   // Which domains there are depends on who fits, and whoever did not fit may stand in a better one.
-  const isSpread = changing.some((it) => it.looksAt === undefined || it.looksAt(policy, namespace).length > 0);
+  const isSpread = changing.some((it) => it.looksAt === undefined || it.looksAt(policy, cycle.namespace).length > 0);
+  return isUnlisted(change, standing.latest.verdict, parts, isSpread);
+}
+
+/** Whether the placement is on the candidate under the policy in force, and nothing takes it away. */
+const isHeldForGood = ({ binding, latest }: Standing): boolean =>
+  binding !== null &&
+  binding.state !== "Unscheduled" &&
+  binding.removal === null &&
+  binding.policySnapshot === latest.index;
+
+/** What the plugins that picks do not change say, in parts; null where one of them does not tell its parts. */
+function partsIn(situation: Situation, plugins: readonly Plugin[]): Parts | null {
+  const parts = prepareSteady(situation, plugins).plugins.map((it) => it.at.parts ?? null);
+  if (!parts.every((it) => it !== null)) return null;
+  return { fits: parts.flatMap((it) => it.fits), scores: parts.flatMap((it) => it.scores) };
+}
+
+/** Whether a candidate that is not on a full list of those that fit and are not needed was too bad for it, and still is. */
+function isUnlisted(
+  { was, is }: CandidateChange,
+  verdict: PolicySnapshot["verdict"],
+  { fits, scores }: Parts,
+  isSpread: boolean,
+): boolean {
+  const worst = verdict === null ? null : lastListed(verdict);
+  if (worst === null || verdict?.decisions.some((it) => it.cluster === is.cluster.name) !== false) return false;
+  const [didFit, isFit] = [was, is].map((candidate) => fits.every((it) => it.of(candidate) === 1));
   if (didFit !== isFit && isSpread) return false;
   if (isFit !== true) return true;
   // Whoever fits in a worse domain than the last one listed stays behind it by any affinity; none fits in a better one.
-  return scores.reduce((sum, it) => sum + it.of(change.is), 0) < worst.affinity;
+  return scores.reduce((sum, it) => sum + it.of(is), 0) < worst.affinity;
 }
 
 /** The score of the last one listed that fits and is not needed; null where there is room for one more, or some lack. */

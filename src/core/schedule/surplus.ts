@@ -1,6 +1,6 @@
 import { known } from "../model/assert.ts";
 import type { ClusterName } from "../model/value.ts";
-import { type Candidate, placesOf, rollOf } from "./framework/cycle.ts";
+import { type Candidate, membershipOf, placesOf } from "./framework/cycle.ts";
 import { groupsOf, membersIn } from "./framework/groups.ts";
 import { fitsAll, preparedPart, totalScore } from "./framework/judging.ts";
 import type { Prepared, Ranked, Ranking, Score } from "./framework/plugin.ts";
@@ -21,7 +21,7 @@ export function bestLeft(
   const changing = preparedPart(prepared, true);
   const { fleet, apart } = groupsOf(changing, candidates.length);
   const isPassed = new Uint8Array(candidates.length);
-  for (const place of placesOf(selected, rollOf(candidates))) isPassed[place] = 1;
+  for (const place of placesOf(selected, membershipOf(candidates))) isPassed[place] = 1;
   const best: Listed[] = [];
   for (const places of apart)
     for (const place of places) {

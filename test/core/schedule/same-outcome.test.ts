@@ -4,7 +4,7 @@ import type { PolicySnapshot } from "../../../src/core/model/ledger.ts";
 import type { Candidate, Cycle } from "../../../src/core/schedule/framework/cycle.ts";
 import type { Plugin } from "../../../src/core/schedule/framework/plugin.ts";
 import { type Profile, profiles } from "../../../src/core/schedule/profile.ts";
-import { hasSameVerdict, isLookedPast, isNotMissed } from "../../../src/core/schedule/same-outcome.ts";
+import { hasSameOutcome, hasSameVerdict, isLookedPast } from "../../../src/core/schedule/same-outcome.ts";
 import { anyCycle, settled } from "./any-cycle.ts";
 import { fleet, now, policyOf, schedule } from "./notation.ts";
 import { random } from "./random.ts";
@@ -182,7 +182,7 @@ describe.each(Object.values(profiles))("in the profile $name, nothing changes in
               removal: placed.removing ? ({} as Binding["removal"]) : null,
               policySnapshot: placed.obsolete ? 0 : 1,
             };
-      const isClaimed = isNotMissed(cycle, change, { binding, latest: { index: 1, verdict } }, profile);
+      const isClaimed = hasSameOutcome(cycle, change, { binding, latest: { index: 1, verdict } }, profile);
       if (isClaimed && binding !== null) holders.count += 1;
       return isClaimed;
     });

@@ -5,7 +5,7 @@ import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import type { Reason } from "../../model/reason.ts";
 import { type ClusterName, compareText, type Instant } from "../../model/value.ts";
 import { bindingName } from "../../schedule/binding-name.ts";
-import { type CycleBinding, cycleBindingOf, type Roll, rollOf } from "../../schedule/framework/cycle.ts";
+import { type CycleBinding, cycleBindingOf, type Membership, membershipOf } from "../../schedule/framework/cycle.ts";
 import { nextPolicySnapshots } from "../../schedule/policy-snapshot.ts";
 import { profiles } from "../../schedule/profile.ts";
 import { recordVerdict } from "../../schedule/record-verdict.ts";
@@ -32,7 +32,7 @@ export function scheduleOf(record: PlacementRecord, { world, ledger, candidates 
   const recorded = snapshots.at(-1)?.verdict?.decisions ?? nothing;
   const cycle = { policy, namespace: record.namespace, candidates, cycleBindings, recorded, now };
   const outcome = schedule(cycle, profiles[intent.fleet.profile]);
-  const bindings = carryOut(outcome, { record, latest, ledger, roll: rollOf(candidates) });
+  const bindings = carryOut(outcome, { record, latest, ledger, membership: membershipOf(candidates) });
   const told = snapshots.map((it) => (it.index === latest ? recordVerdict(it, outcome, record.generation, now) : it));
   const policySnapshots = sameList(told, record.policySnapshots) ? record.policySnapshots : told;
   return {
@@ -58,7 +58,7 @@ const cycleBindingsIn = remembered((bindings: PlacementRecord["bindings"]) => {
 });
 
 /** Clusters that left the fleet. */
-const leftIn = rememberedPair((bindings: PlacementRecord["bindings"], { places }: Roll) =>
+const leftIn = rememberedPair((bindings: PlacementRecord["bindings"], { places }: Membership) =>
   [...bindings.keys()].filter((it) => !places.has(it)),
 );
 
@@ -66,12 +66,12 @@ interface ScheduleInput {
   readonly record: PlacementRecord;
   readonly latest: number;
   readonly ledger: Ledger;
-  readonly roll: Roll;
+  readonly membership: Membership;
 }
 
 function carryOut(outcome: Schedule, input: ScheduleInput): ReadonlyMap<ClusterName, Binding> {
-  const { record, latest, roll } = input;
-  const left = leftIn(record.bindings, roll);
+  const { record, latest, membership } = input;
+  const left = leftIn(record.bindings, membership);
   if (outcome.drop.length + outcome.keep.length + outcome.create.length + left.length === 0) return record.bindings;
   const next = new Map<ClusterName, Binding>(record.bindings);
   // Nothing is deleted from a member that left the fleet (`plan/README.md#d-2`).

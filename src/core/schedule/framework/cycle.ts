@@ -98,44 +98,44 @@ function sortedBy<T>(items: readonly T[], nameOf: (item: T) => string): readonly
 }
 
 /** Who is there: all of a fleet that bindings are classified by. */
-export interface Roll {
+export interface Membership {
   /** The places of candidates, by name. */
   readonly places: ReadonlyMap<ClusterName, number>;
   /** Those of a KubeFleet hub that leave. */
   readonly leaving: ReadonlySet<ClusterName>;
 }
 
-/** The roll of a fleet; the very same for the next fleet if nobody came or went. */
-export const rollOf = remembered((candidates: readonly Candidate[]): Roll => {
+/** The membership of a fleet; the very same for the next fleet if nobody came or went. */
+export const membershipOf = remembered((candidates: readonly Candidate[]): Membership => {
   const leaving = candidates.filter((it) => it.agent?.isLeaving === true).map((it) => it.cluster.name);
-  const last = lastRoll.roll?.deref();
+  const last = lastMembership.membership?.deref();
   if (last !== undefined && leaving.length + last.leaving.size === 0 && last.places.size === candidates.length) {
     if (candidates.every((it, at) => last.places.get(it.cluster.name) === at)) return last;
   }
-  const roll = { places: new Map(candidates.map((it, at) => [it.cluster.name, at])), leaving: new Set(leaving) };
-  lastRoll.roll = new WeakRef(roll);
-  return roll;
+  const membership = { places: new Map(candidates.map((it, at) => [it.cluster.name, at])), leaving: new Set(leaving) };
+  lastMembership.membership = new WeakRef(membership);
+  return membership;
 });
 
-const lastRoll: { roll: WeakRef<Roll> | null } = { roll: null };
+const lastMembership: { membership: WeakRef<Membership> | null } = { membership: null };
 
 /** The places of these clusters; those that are not there have none. */
-export function placesOf(clusters: ReadonlySet<ClusterName>, roll: Roll): readonly number[] {
+export function placesOf(clusters: ReadonlySet<ClusterName>, membership: Membership): readonly number[] {
   const known = placesIn(clusters);
   // Batches add what they picked to one and the same set.
-  if (known.roll === roll && known.size === clusters.size) return known.found;
+  if (known.membership === membership && known.size === clusters.size) return known.found;
   const found: number[] = [];
   for (const it of clusters) {
-    const place = roll.places.get(it);
+    const place = membership.places.get(it);
     if (place !== undefined) found.push(place);
   }
-  Object.assign(known, { roll, size: clusters.size, found });
+  Object.assign(known, { membership, size: clusters.size, found });
   return found;
 }
 
 const placesIn = remembered(
-  (_: ReadonlySet<ClusterName>): { roll: Roll | null; size: number; found: readonly number[] } => ({
-    roll: null,
+  (_: ReadonlySet<ClusterName>): { membership: Membership | null; size: number; found: readonly number[] } => ({
+    membership: null,
     size: 0,
     found: [],
   }),
@@ -162,9 +162,10 @@ export interface Classes {
  *
  * Health plays no part: a binding on an unreachable member is bound like any other.
  */
-export const classify = ({ candidates, cycleBindings }: Cycle): Classes => classesOf(cycleBindings, rollOf(candidates));
+export const classify = ({ candidates, cycleBindings }: Cycle): Classes =>
+  classesOf(cycleBindings, membershipOf(candidates));
 
-const classesOf = rememberedPair((cycleBindings: readonly CycleBinding[], roll: Roll): Classes => {
+const classesOf = rememberedPair((cycleBindings: readonly CycleBinding[], membership: Membership): Classes => {
   const classes: Record<keyof Classes, CycleBinding[]> = {
     unscheduled: [],
     dangling: [],
@@ -173,13 +174,13 @@ const classesOf = rememberedPair((cycleBindings: readonly CycleBinding[], roll: 
     bound: [],
   };
   for (const standing of cycleBindings) {
-    const kind = classOf(standing, roll);
+    const kind = classOf(standing, membership);
     if (kind !== null) classes[kind].push(standing);
   }
   return classes;
 });
 
-function classOf(standing: CycleBinding, { places, leaving }: Roll): keyof Classes | null {
+function classOf(standing: CycleBinding, { places, leaving }: Membership): keyof Classes | null {
   if (standing.removing && standing.state !== "Scheduled") return null;
   if (standing.state === "Unscheduled") return "unscheduled";
   if (!places.has(standing.cluster) || leaving.has(standing.cluster)) return "dangling";

@@ -57,16 +57,9 @@ export function preparePlugins(situation: Situation, plugins: readonly Plugin[])
   };
   const input: PluginInput = { ...situation, ranking };
   const steady = prepareSteady(situation, plugins);
-  let next = 0;
+  const ready = new Map(steady.plugins.map((it) => [it.plugin, it]));
   const prepared = (plugin: Plugin): PreparedPlugin => ({ plugin, at: plugin.prepare(input) });
-  return {
-    input,
-    plugins: plugins.map((it) => {
-      const ready = it.changesWithPicks ? undefined : steady.plugins[next];
-      next += it.changesWithPicks ? 0 : 1;
-      return ready ?? prepared(it);
-    }),
-  };
+  return { input, plugins: plugins.map((it) => ready.get(it) ?? prepared(it)) };
 }
 
 /** The same plugins for the next batch, after these were picked; null: all that hold the placement are others now. */

@@ -1,4 +1,4 @@
-import { placesOf, rollOf } from "../framework/cycle.ts";
+import { membershipOf, placesOf } from "../framework/cycle.ts";
 import { everybodyAlike } from "../framework/groups.ts";
 import type { Plugin } from "../framework/plugin.ts";
 
@@ -16,8 +16,8 @@ export const samePlacementAntiAffinity = ({ prefersLeaving }: { readonly prefers
 
   prepare: ({ candidates, holders, obsolete, leaving }) => ({
     groups() {
-      const roll = rollOf(candidates);
-      return { fleet: everybodyAlike, apart: [leaving, obsolete, holders].map((names) => placesOf(names, roll)) };
+      const membership = membershipOf(candidates);
+      return { fleet: everybodyAlike, apart: [leaving, obsolete, holders].map((names) => placesOf(names, membership)) };
     },
     filter: ({ cluster }) => (holders.has(cluster.name) ? "alreadySelected" : "fits"),
     score({ cluster: { name } }) {

@@ -1,6 +1,6 @@
 import { remembered } from "../../model/identity.ts";
 import type { SpreadConstraint } from "../../model/placement.ts";
-import { type Candidate, placesOf, rollOf } from "../framework/cycle.ts";
+import { type Candidate, membershipOf, placesOf } from "../framework/cycle.ts";
 import { domainGroups, domainOf, type FleetDomains, fleetDomains } from "../framework/domains.ts";
 import { nobodyApart } from "../framework/groups.ts";
 import type { Extensions, Plugin, PluginInput } from "../framework/plugin.ts";
@@ -26,7 +26,7 @@ export const topologySpreadConstraints = (fixes: SpreadFixes): Plugin => ({
   prepare(input: PluginInput): Extensions {
     const spread = constraintsOf(input.policy);
     if (spread.length === 0) return {};
-    const holders = placesOf(input.holders, rollOf(input.candidates));
+    const holders = placesOf(input.holders, membershipOf(input.candidates));
     return extensionsFor(
       spread.map((it) => domainsFor(it, input, holders, fixes)),
       input.candidates,
@@ -42,7 +42,7 @@ export const topologySpreadConstraints = (fixes: SpreadFixes): Plugin => ({
 });
 
 function extensionsFor(domains: readonly Domains[], candidates: readonly Candidate[]): Extensions {
-  const { places } = rollOf(candidates);
+  const { places } = membershipOf(candidates);
   const placeOf = ({ cluster: { name } }: Candidate): number => places.get(name) ?? candidates.length;
   const keys = domains.map((it) => it.constraint.topologyKey);
   // Whoever fits is scored next.
