@@ -1396,6 +1396,14 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/decide/decide.test.ts"],
   },
   {
+    breaks: "writes over what another placement has that wants it as well",
+    file: "src/core/apply/takeover.ts",
+    find: "const owner = isTheirs ? sharers.find((it) => markOf(it) === mark.label) : undefined;",
+    replace:
+      "const owner = isTheirs && sharers.length > 1 ? sharers.find((it) => markOf(it) === mark.label) : undefined;",
+    caughtBy: ["test/core/apply/hand-over.test.ts"],
+  },
+  {
     breaks: "leaves what was handed over with whom had it",
     file: "src/shell/kube/apply/act.ts",
     find: "return withoutHandedOver(changes, writes, claimed.inventory);",

@@ -69,11 +69,22 @@ export function decideTakeover(found: ObjectFound, claimant: Claimant): Takeover
 }
 
 /**
- * Decides about an object that the inventory knows by its uid: it is written, unless it was seen to be going. Another one that
- * goes there is met by the write, which names the uid.
+ * Decides about an object that the inventory knows by its uid: it is written, unless it was seen to be going, or to bear the
+ * mark of another placement that lists it under this uid as well and is to carry it: `sharers`. Of two that want it, that one
+ * has it (`apply/README.md#hand-over`). Another object that stands there is met by the write, which names the uid.
  */
-export function decideKnown(found: ObjectFound, uid: string, adopted: boolean): TakeoverDecision {
+export function decideKnown(
+  found: ObjectFound,
+  { uid, adopted }: { readonly uid: string; readonly adopted: boolean },
+  claimant: Pick<Claimant, "fleet" | "epoch" | "action" | "key" | "holders">,
+  sharers: readonly PlacementKey[],
+): TakeoverDecision {
   const isThere = found.kind === "present" && textOf(memberAt(found.live, "metadata", "uid")) === uid;
+  const mark = isThere ? readMark(found.live) : null;
+  const isTheirs = mark?.fleet === claimant.fleet && !isLeftBehind(mark, claimant);
+  const owner = isTheirs ? sharers.find((it) => markOf(it) === mark.label) : undefined;
+  if (owner !== undefined)
+    return { kind: "leave", failure: { code: "FailedToTakeOver", message: `placement ${owner} owns it` } };
   const isGoing = isThere && isBeingDeleted(found.live);
   return isGoing ? { kind: "wait", uid, adopted } : { kind: "write", uid, adopted, live: null };
 }

@@ -74,5 +74,24 @@ test.each([
   ["stands there and is being deleted", "u1", goingLive, "wait"],
   ["is gone, and another one there is being deleted", "u2", goingLive, "write"],
 ] as const)("I 14: an object that is known by its uid and %s: how it is gone about", (_, uid, live, decided) => {
-  expect(decideKnown({ kind: "present", live }, uid, false)).toMatchObject({ kind: decided, uid });
+  const claimant = { fleet: "f", epoch: 1 as Epoch, action, key, holders: new Map() };
+  expect(decideKnown({ kind: "present", live }, { uid, adopted: false }, claimant, [])).toMatchObject({
+    kind: decided,
+    uid,
+  });
 });
+
+test.each([
+  ["bears the mark of the other one", written(shop, 2), [web, shop], [shop], "leave"],
+  ["bears its own mark", written(web, 2), [web, shop], [shop], "write"],
+  ["bears the mark of the other one, which has no say in it any more", written(shop, 2), [web], [shop], "write"],
+  ["bears the mark of the other one, which does not list it", written(shop, 2), [web, shop], [], "write"],
+] as const)(
+  "D 9: an object that two placements list and are to carry, and that %s",
+  (_, live, holders, sharers, decided) => {
+    const claimant = { fleet: "f", epoch: 1 as Epoch, action, key, holders: new Map([[key, holders]]) };
+    const decision = decideKnown({ kind: "present", live }, { uid: "u1", adopted: false }, claimant, sharers);
+    expect(decision.kind).toBe(decided);
+    if (decision.kind === "leave") expect(decision.failure.message).toBe("placement shop owns it");
+  },
+);

@@ -13,7 +13,7 @@ import { remembered } from "../../../core/model/identity.ts";
 import type { Inventory, InventoryEntry, InventoryPlacement } from "../../../core/model/inventory.ts";
 import { type ObjectKey, objectKey } from "../../../core/model/manifest.ts";
 import type { ClusterActions, PlacementActions, RenderedManifest } from "../../../core/model/plan.ts";
-import type { Digest, Sequence } from "../../../core/model/value.ts";
+import type { Digest, PlacementKey, Sequence } from "../../../core/model/value.ts";
 import { anyResourceOf, type ServedResources } from "../client/discovery.ts";
 import type { StoredInventory } from "../inventory/inventory.ts";
 import type { ApplyContext } from "./apply-context.ts";
@@ -47,21 +47,13 @@ export async function planTasks(
     (it.isListed === true && isUnlisted(it, inventory));
   const late = actions.placements.filter(isLate);
   const accepted = late.length === 0 ? actions.placements : actions.placements.filter((it) => !isLate(it));
-  // A report on differences never writes anything (`apply/README.md#c-1`).
-  const wanted = accepted
-    .filter((it) => it.applyStrategy.type !== "ReportDiff")
-    .flatMap((action) =>
-      action.apply.map((item) => ({ action, item, before: inventoryEntryOf(inventory, action, item.key) })),
-    );
+  const wanted = wantedBy(accepted, inventory);
   const offersOf = offersIn(inventory);
-  const unknown = wanted.filter(
-    (it) => it.before === null || it.before.uid === null || isRepair(it) || offersOf(it.action, it.item.key).length > 0,
-  );
-  const found = await lookUpAll(
-    client,
-    served,
-    unknown.map(({ item }) => item.id),
-  );
+  const sharersOf = sharersIn(inventory, actions);
+  const isShared = (it: Wanted): boolean => offersOf(it.action, it.item.key).length > 0 || sharersOf(it).length > 0;
+  const unknown = wanted.filter((it) => it.before?.uid == null || isRepair(it) || isShared(it));
+  const ids = unknown.map(({ item }) => item.id);
+  const found = await lookUpAll(client, served, ids);
   const rivalOf = otherOwners(inventory, accepted, (key) => (found.get(key) ?? absent).kind === "absent");
   const writes = wanted.map(({ action, item, before }): WriteTask => {
     const there = found.get(item.key) ?? absent;
@@ -70,7 +62,14 @@ export async function planTasks(
     if (taken !== null) return taken;
     const known = before !== null && before.uid !== null;
     if (known && (there.kind === "unknown" || !isRepair({ item, before }) || uidIn(there) === before.uid)) {
-      return { id: item.id, action, item, before, takeover: decideKnown(there, before.uid, before.adopted) };
+      const claimant = { ...actions, key: item.key, action };
+      const takeover = decideKnown(
+        there,
+        { ...before, uid: before.uid },
+        claimant,
+        sharersOf({ action, item, before }),
+      );
+      return { id: item.id, action, item, before, takeover };
     }
     const other = known ? null : rivalOf(item.key, action);
     // It is gone, and whoever had it hands it over: it is made by the new owner.
@@ -93,6 +92,14 @@ export async function planTasks(
   return { accepted, writes, removals, outdated: outdatedText(late, inventory) };
 }
 
+/** What is to be written, with what the inventory says of it. A report on differences writes nothing (`apply/README.md#c-1`). */
+const wantedBy = (accepted: readonly PlacementActions[], inventory: Inventory): readonly Wanted[] =>
+  accepted
+    .filter((it) => it.applyStrategy.type !== "ReportDiff")
+    .flatMap((action) =>
+      action.apply.map((item) => ({ action, item, before: inventoryEntryOf(inventory, action, item.key) })),
+    );
+
 /** What other placements hand over, where the inventory still lists it as theirs. */
 function offersIn(inventory: Inventory) {
   const offers = remembered(({ handOvers = [] }: PlacementActions) => {
@@ -105,6 +112,16 @@ function offersIn(inventory: Inventory) {
   });
   return (action: PlacementActions, key: ObjectKey): readonly HandedOver[] => offers(action).get(key) ?? [];
 }
+
+/** Which other placements that are to carry an object the inventory lists it of, under the same uid. */
+const sharersIn =
+  ({ placements }: Inventory, { holders }: ClusterActions) =>
+  ({ action, item: { key }, before }: Wanted): readonly PlacementKey[] =>
+    before?.uid == null
+      ? []
+      : (holders.get(key) ?? []).filter(
+          (it) => it !== action.placement && placements.get(it)?.entries.get(key)?.uid === before.uid,
+        );
 
 /** How an object is taken from whose mark it has; null where that is none of those who hand it over. */
 function takenFrom(
