@@ -6,7 +6,7 @@ import { type Commit, type Instant, later, seconds } from "../../src/core/model/
 const at = Date.parse("2026-11-21T12:00:00Z") as Instant;
 const source = "a".repeat(40) as Commit;
 const state = "b".repeat(40) as Commit;
-const seen = { source, state, sourceCommit: source, branch: "main", now: at };
+const seen = { source, state, sourceCommit: source, branch: "main", stateBranch: "fleet/state", now: at };
 
 test.each([
   [0, "0 s ago"],
@@ -31,10 +31,13 @@ test("a source branch that has moved on is said", () => {
   );
 });
 
-test("an adapter that has no bytes of commits leaves the time out, and a missing record is not spoken of", async () => {
+test("an adapter that has no bytes of commits leaves the time out, and a missing record is said to be missing", async () => {
   const said: string[] = [];
   const err = (text: string): void => void said.push(text);
   await printRecordAge({}, seen, { err });
   await printRecordAge({}, { ...seen, state: null }, { err });
-  expect(said).toEqual(["note: recorded at source commit aaaaaaa\n"]);
+  expect(said).toEqual([
+    "note: recorded at source commit aaaaaaa\n",
+    "note: nothing is recorded: there is no branch fleet/state; flotilla reconcile makes it\n",
+  ]);
 });

@@ -102,25 +102,33 @@ export const withRecord = async (
     const { ledger } = state;
     const { sourceCommit } = ledger;
     const printAge = (): Promise<void> =>
-      printRecordAge(repository, { ...heads, sourceCommit, branch: options.branch, now: now() }, terminal);
+      printRecordAge(repository, { ...heads, ...branchNames(options), sourceCommit, now: now() }, terminal);
     return show({ repository, state, ledger, printAge });
   });
 
 /** The record at `state`, made from `sourceCommit`, while the source branch is at `source`. */
 interface RecordPosition extends Heads {
   readonly sourceCommit: Commit | null;
-  /** The name of the source branch. */
+  /** The names of the source branch, and of the state branch. */
   readonly branch: string;
+  readonly stateBranch: string;
   readonly now: Instant;
 }
 
-/** Prints the record's age, by the state commit's time, and whether the source branch moved on; nothing without one. */
+/** The names of both branches. */
+export const branchNames = ({ branch, stateBranch }: HubOptions): Pick<RecordPosition, "branch" | "stateBranch"> => ({
+  branch,
+  stateBranch,
+});
+
+/** Prints the record's age, by the state commit's time, and whether the source branch moved on; or that there is none. */
 export async function printRecordAge(
   repository: Pick<Repository, "firstParents">,
   seen: RecordPosition,
   { err }: Pick<Terminal, "err">,
 ): Promise<void> {
-  if (seen.state === null) return;
+  if (seen.state === null)
+    return err(`note: nothing is recorded: there is no branch ${seen.stateBranch}; flotilla reconcile makes it\n`);
   const [head] = (await repository.firstParents?.(seen.state, 1)) ?? [];
   const read = head === undefined ? null : commitBytes(head.raw);
   err(`note: ${recordAgeText(seen, read?.kind === "commit" ? ((read.committer.seconds * 1000) as Instant) : null)}\n`);

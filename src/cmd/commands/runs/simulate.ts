@@ -16,7 +16,7 @@ import { planRefusalText } from "../../../core/report/reason-lines.ts";
 import { newMemory } from "../../../shell/reconcile/memory.ts";
 import { observe } from "../../../shell/reconcile/observe.ts";
 import { usageError } from "../../hub/commit-files.ts";
-import { printRecordAge } from "../../hub/record.ts";
+import { branchNames, printRecordAge } from "../../hub/record.ts";
 import { type HubOptions, readableHub, withPorts } from "../../hub/wire.ts";
 import { type ExitCode, exitCodes, worst } from "../../terminal/exit-code.ts";
 import { codeOfProblems, codeOfReasons, printProblems } from "../../terminal/outcome.ts";
@@ -58,7 +58,7 @@ export async function simulate(options: SimulateOptions, terminal: Terminal): Pr
     const heads = memory.heads ?? { source: null, state: null };
     await printRecordAge(
       ports.repository,
-      { ...heads, sourceCommit, branch: options.branch, now: world.now },
+      { ...heads, ...branchNames(options), sourceCommit, now: world.now },
       terminal,
     );
     const clusters = [...options.fail.map((it) => it.cluster), ...options.silent].map((it) => it as ClusterName);
