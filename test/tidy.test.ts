@@ -40,7 +40,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "core/yaml": ["core/model", "npm:yaml"],
   "core/intent/kinds": ["core/model", "core/rollout/tasks", "core/yaml", "npm:ajv", "schemas"],
   "core/intent/trust": ["core/model", "core/yaml", "core/intent/kinds", "npm:yaml", "schemas"],
-  "core/intent": ["core/model", "core/yaml", "core/intent/kinds", "core/intent/trust", "npm:yaml"],
+  "core/intent/tenants": ["core/model", "core/yaml", "core/intent/kinds"],
+  "core/intent": [
+    "core/model",
+    "core/yaml",
+    "core/intent/kinds",
+    "core/intent/trust",
+    "core/intent/tenants",
+    "npm:yaml",
+  ],
   "core/ledger/codec": ["core/model"],
   "core/ledger": [
     "core/model",

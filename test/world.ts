@@ -237,6 +237,7 @@ export class World {
       objects: sorted(this.objects),
       scopes: this.scopes,
       confirmations: new Set(this.confirmations),
+      tenants: [],
       holds: this.holds,
       suspects: new Map(),
       unusable: this.unusable,

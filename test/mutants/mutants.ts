@@ -1,4 +1,5 @@
 import type { Mutant } from "./mutant.ts";
+import { tenantMutants } from "./tenant-mutants.ts";
 import { trustMutants } from "./trust-mutants.ts";
 
 /** One story or more of test/simulation/kept ends badly. */
@@ -1206,6 +1207,7 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/shell/reconcile/loop.test.ts"],
   },
   ...trustMutants,
+  ...tenantMutants,
   {
     breaks: "takes an answer of a member apart however many values it holds",
     file: "src/shell/kube/client/bounded-json.ts",

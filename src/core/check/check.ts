@@ -19,6 +19,7 @@ import { checkProtection } from "./check-protection.ts";
 import { checkQuarantines } from "./check-quarantines.ts";
 import { checkRuns } from "./check-runs.ts";
 import { checkSchedules } from "./check-schedule.ts";
+import { checkTenants } from "./check-tenants.ts";
 import { checkTrust } from "./check-trust.ts";
 
 /**
@@ -38,6 +39,7 @@ export function check(plan: Plan, world: World): readonly PlanDefect[] {
     ...checkSchedules(plan, world),
     ...appliesWhatTheLedgerSays(plan),
     ...checkEnvelopes(plan, world),
+    ...checkTenants(plan, world),
     ...deletesOnlyWhatIsOurs(plan, world),
     ...checkDeletions(plan, world),
     ...checkFates(plan, world),

@@ -6,8 +6,7 @@ import { isSourceFile, isUnderRoots, type SourceFile } from "./source-file.ts";
 export interface DocumentIndex {
   /** In the order of paths and documents. */
   readonly refs: readonly DocumentRef[];
-  /** Documents that might be any object: what they say they are, and where. */
-  readonly unidentified: readonly string[];
+  readonly unidentified: readonly Unidentified[];
   /** Files without any document. */
   readonly emptied: readonly string[];
   /** Links and submodules, which are not followed. */
@@ -16,10 +15,17 @@ export interface DocumentIndex {
   readonly emptyRoots: readonly string[];
 }
 
+/** A document that might be any object that its file may define. */
+export interface Unidentified {
+  readonly path: string;
+  /** What it says it is, and where. */
+  readonly text: string;
+}
+
 /** Indexes the documents of a commit. `files` are ordered by path. */
 export function indexDocuments(files: readonly SourceFile[], roots: readonly string[]): DocumentIndex {
   const refs: DocumentRef[] = [];
-  const unidentified: string[] = [];
+  const unidentified: Unidentified[] = [];
   const emptied: string[] = [];
   const unfollowed: string[] = [];
   const emptyRoots = new Set(roots.length === 0 ? [""] : roots);
@@ -39,7 +45,7 @@ export function indexDocuments(files: readonly SourceFile[], roots: readonly str
 /** What one file adds to an index. */
 interface FileIndex {
   readonly refs: readonly DocumentRef[];
-  readonly unidentified: readonly string[];
+  readonly unidentified: readonly Unidentified[];
   /** It was read and has no document. */
   readonly isEmpty: boolean;
   /** It has more than notes. */
@@ -49,7 +55,12 @@ interface FileIndex {
 /** A file is indexed once: most files stay the same from commit to commit. */
 const indexFile = remembered(({ path, blob, decoded }: SourceFile): FileIndex => {
   if (decoded === null)
-    return { refs: [], unidentified: [`${path}, which was not read`], isEmpty: false, hasObjects: false };
+    return {
+      refs: [],
+      unidentified: [{ path, text: `${path}, which was not read` }],
+      isEmpty: false,
+      hasObjects: false,
+    };
   const { documents } = decoded;
   const refs = documents.flatMap((document, index): readonly DocumentRef[] => {
     if (document.kind !== "object") return [];
@@ -59,7 +70,9 @@ const indexFile = remembered(({ path, blob, decoded }: SourceFile): FileIndex =>
   return {
     refs,
     unidentified: documents.flatMap((it) =>
-      it.kind === "unidentified" ? [`${it.said === null ? "" : `${it.said} in `}${path}:${it.line}`] : [],
+      it.kind === "unidentified"
+        ? [{ path, text: `${it.said === null ? "" : `${it.said} in `}${path}:${it.line}` }]
+        : [],
     ),
     isEmpty: documents.length === 0,
     hasObjects: documents.some((it) => it.kind !== "note"),

@@ -1,10 +1,12 @@
-import { defaultFleet, type FleetSpec } from "../model/fleet.ts";
+import { type FleetSpec, grantsOf, type Tenant } from "../model/fleet.ts";
+import { rememberedPair } from "../model/identity.ts";
 import type { Problem } from "../model/intent.ts";
 import { isEnvelope, kindKey, type Manifest, type ObjectKey, type ScopeTable } from "../model/manifest.ts";
-import { flotillaGroup } from "../model/names.ts";
 import type { Commit } from "../model/value.ts";
 import { error, type FieldProblem } from "../yaml/problems.ts";
+import { absenceDoubts, anyOf, firstDoubt, misspeltDoubt, refusedDoubt } from "./absence.ts";
 import { type DocumentIndex, indexDocuments } from "./document-index.ts";
+import { fleetIn, fleetInForce } from "./fleet-in-force.ts";
 import { acceptanceProblems, clusterScopedProblem, unknownKindProblem } from "./kinds/content.ts";
 import { isDefinition, scopesOf } from "./kinds/custom-resource-definition.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
@@ -21,6 +23,7 @@ import {
   resolveDocuments,
 } from "./resolve.ts";
 import { fileProblem, type SourceFile } from "./source-file.ts";
+import { beyondGrants } from "./tenants/grants.ts";
 
 /** What is in force at a commit, and what is wrong with the documents that are not. */
 export interface DocumentsInForce {
@@ -30,67 +33,94 @@ export interface DocumentsInForce {
   /** Objects that are kept in force without a document, and why. */
   readonly suspects: ReadonlyMap<ObjectKey, string>;
   readonly fleet: FleetSpec;
+  /** What documents were held against. */
+  readonly tenants: readonly Tenant[];
+  /** The version of `fleet.yaml` before, where what it grants counts besides what is granted now. */
+  readonly granting: DocumentVersion | null;
   readonly scopes: ScopeTable;
   readonly documentProblems: readonly DocumentProblem[];
   readonly problems: readonly Problem[];
+}
+
+/** What was in force before a commit. */
+export interface BeforeCommit {
+  readonly versions: DocumentVersions;
+  /** The version of `fleet.yaml` that granted until now: a commit does not widen by itself what it is judged by. */
+  readonly granting: DocumentVersion | null;
 }
 
 /** Decides what is in force at a commit, given what was before. `files` are ordered by path. */
 export function documentsInForce(
   commit: Commit,
   files: readonly SourceFile[],
-  before: DocumentVersions,
+  { versions: before, granting }: BeforeCommit,
 ): DocumentsInForce {
-  const settings = fleetInForce(commit, files, before);
+  const settings = fleetInForce(commit, files, { before, granting });
+  const { tenants } = settings;
   const index = indexDocuments(files, settings.fleet.roots);
-  const { refs, documentProblems: misplaced } = inPlace(index.refs);
-  const objects = objectsInForce(refs, { commit, before: withoutFleet(before), absenceDoubt: absenceDoubts(index) });
+  const { refs: placed, documentProblems: misplaced } = inPlace(index.refs);
+  const { refs, refused, documentProblems: ungranted } = withinGrants(placed, tenants);
+  const absenceDoubt = firstDoubt(absenceDoubts(index, tenants), refusedDoubt(refused, tenants));
+  const objects = objectsInForce(refs, { commit, before: withoutFleet(before), absenceDoubt, tenants });
   const { versions, documentProblems } = withoutConflicts(objects.versions, before);
   const unusable = new Set<ObjectKey>();
   for (const { key, id } of refs) if (!versions.has(key) && mayBeInForce(id)) unusable.add(key);
   return {
     versions: settings.versions.size === 0 ? versions : new Map([...versions, ...settings.versions]),
+    granting: settings.granting,
+    tenants,
     unusable,
     suspects: new Map([...settings.suspects, ...objects.suspects]),
     fleet: settings.fleet,
     scopes: objects.scopes,
-    documentProblems: [...settings.documentProblems, ...misplaced, ...objects.documentProblems, ...documentProblems],
+    documentProblems: [
+      ...settings.documentProblems,
+      ...misplaced,
+      ...ungranted,
+      ...objects.documentProblems,
+      ...documentProblems,
+    ],
     problems: emptyProblems(index, before),
   };
 }
-
-/** Of a kind that is known and not read, no version ever is: its documents take nothing from anybody. */
-const mayBeInForce = ({ group, kind }: DocumentRef["id"]): boolean => knownKindOf(group, kind)?.schema !== null;
-
-const isFleet = ({ id }: Pick<DocumentRef, "id">): boolean => id.group === flotillaGroup && id.kind === "Fleet";
 
 function withoutFleet(versions: DocumentVersions): DocumentVersions {
   const fleets = fleetIn(versions);
   return fleets.size === 0 ? versions : new Map([...versions].filter(([key]) => !fleets.has(key)));
 }
 
-function fleetIn(versions: DocumentVersions): DocumentVersions {
-  const found = new Map<ObjectKey, DocumentVersion>();
-  for (const [key, it] of versions) if (isFleet(it)) found.set(key, it);
-  return found;
-}
-
-/** Settings say where to look for everything else, so they are resolved first. */
-function fleetInForce(commit: Commit, files: readonly SourceFile[], before: DocumentVersions) {
-  const own = files.filter((it) => isFleetPath(it.path));
-  const refs = indexDocuments(own, []).refs.filter(isFleet);
-  const previous = fleetIn(before);
-  const absenceDoubt = refs.length > 0 || previous.size === 0 ? null : absenceDoubts(indexDocuments(files, []));
-  const context = { commit, before: previous, absenceDoubt: absenceDoubt ?? (() => null), check: () => [] };
-  const { versions, documentProblems, suspects } = resolveDocuments(refs, context);
-  const [fleet] = [...versions.values()].flatMap(({ content }) => (content.kind === "fleet" ? [content.fleet] : []));
-  return { versions, documentProblems, suspects, fleet: fleet ?? defaultFleet };
-}
+/** Of a kind that is known and not read, no version ever is: its documents take nothing from anybody. */
+const mayBeInForce = ({ group, kind }: DocumentRef["id"]): boolean => knownKindOf(group, kind)?.schema !== null;
 
 const ownPlaceOf = ({ group, kind }: DocumentRef["id"]): string | null => {
   const schema = knownKindOf(group, kind)?.schema ?? null;
   return schema === null ? null : readKinds[schema].ownPlace;
 };
+
+/** What is beyond a grant that its file has to keep to has no identity: it takes nothing from anybody. */
+function withinGrants(
+  refs: readonly DocumentRef[],
+  tenants: readonly Tenant[],
+): {
+  readonly refs: readonly DocumentRef[];
+  readonly refused: readonly DocumentRef[];
+  readonly documentProblems: readonly DocumentProblem[];
+} {
+  if (tenants.length === 0) return { refs, refused: [], documentProblems: [] };
+  const kept: DocumentRef[] = [];
+  const documentProblems: { readonly ref: DocumentRef; readonly problem: FieldProblem }[] = [];
+  for (const ref of refs) {
+    const problem = excessOf(ref, tenants);
+    if (problem === null) kept.push(ref);
+    else documentProblems.push({ ref, problem });
+  }
+  return { refs: kept, refused: documentProblems.map((it) => it.ref), documentProblems };
+}
+
+/** Judged once for a document and the grants of a fleet. */
+const excessOf = rememberedPair((ref: DocumentRef, tenants: readonly Tenant[]): FieldProblem | null =>
+  beyondGrants(ref, grantsOf(ref.source.path, tenants)),
+);
 
 /** Settings, confirmations and approvals are read from their own paths only. */
 function inPlace(refs: readonly DocumentRef[]): {
@@ -108,55 +138,53 @@ function inPlace(refs: readonly DocumentRef[]): {
   return { refs: kept, documentProblems };
 }
 
-function objectsInForce(refs: readonly DocumentRef[], context: Omit<ResolveContext, "check">) {
-  const first = resolveScoped(refs, context);
-  const { unscoped } = first;
-  if (unscoped === null) return first;
-  // An object whose namespace is missing might be any of its kind: resolved again, with that in mind.
-  const suspect = `${unscoped.id.kind} ${unscoped.id.name} in ${positionText(unscoped.source)} has no namespace and might be it`;
-  return resolveScoped(refs, { ...context, absenceDoubt: () => suspect });
+interface ObjectsContext extends Omit<ResolveContext, "check"> {
+  readonly tenants: readonly Tenant[];
 }
 
-function resolveScoped(refs: readonly DocumentRef[], { commit, before, absenceDoubt }: Omit<ResolveContext, "check">) {
+function objectsInForce(refs: readonly DocumentRef[], context: ObjectsContext) {
+  const first = resolveScoped(refs, context);
+  if (first.unscoped.length === 0) return first;
+  // An object whose namespace is missing might be any of its kind: resolved again, with that in mind.
+  const nameless = first.unscoped.map(({ id, source }) => ({
+    path: source.path,
+    text: `${id.kind} ${id.name} in ${positionText(source)}`,
+  }));
+  const mightBe = anyOf(nameless, context.tenants, (text) => `${text} has no namespace and might be it`);
+  return resolveScoped(refs, { ...context, absenceDoubt: firstDoubt(mightBe, context.absenceDoubt) });
+}
+
+function resolveScoped(refs: readonly DocumentRef[], { commit, before, absenceDoubt, tenants }: ObjectsContext) {
   const scopes = scopesInForce(refs, { commit, before, absenceDoubt, check: () => [] });
   const known: DocumentRef[] = [];
   const scopeProblems: DocumentProblem[] = [];
-  const unknownKinds = new Map<string, DocumentRef>();
-  let unscoped: DocumentRef | null = null;
+  const unknownKinds: DocumentRef[] = [];
+  const unscoped: DocumentRef[] = [];
   for (const ref of refs) {
     const scoped = scopedRef(ref, scopes);
     if (scoped.ref !== null) known.push(scoped.ref);
-    else unscoped ??= ref;
+    else unscoped.push(ref);
     if (scoped.problem !== null) scopeProblems.push({ ref, problem: scoped.problem });
-    if (scoped.isUnknown) unknownKinds.set(nameOf(ref), ref);
+    if (scoped.isUnknown) unknownKinds.push(ref);
   }
   const { versions, documentProblems, suspects } = resolveDocuments(known, {
     commit,
     before,
-    // An unknown kind may be a misspelt one: what had that name before is not deleted.
-    absenceDoubt: (version) => absenceDoubt(version) ?? misspeltDoubt(unknownKinds.get(nameOf(version))),
+    absenceDoubt: firstDoubt(absenceDoubt, misspeltDoubt(unknownKinds, tenants)),
     check: ({ id }, content, previous) => acceptanceProblems(id, content, { previous, scopes }),
   });
   return { scopes, unscoped, versions, suspects, documentProblems: [...scopeProblems, ...documentProblems] };
 }
 
-function misspeltDoubt(ref: DocumentRef | undefined): string | null {
-  if (ref === undefined) return null;
-  const what = knownKindOf(ref.id.group, ref.id.kind) === null ? "an unknown kind" : "no namespace";
-  return `the ${ref.id.kind} in ${positionText(ref.source)} has its name and ${what}`;
-}
-
-const nameOf = ({ id }: Pick<DocumentRef, "id">): string => `${id.namespace ?? ""}/${id.name}`;
-
 function scopesInForce(refs: readonly DocumentRef[], context: ResolveContext): ScopeTable {
   const before = new Map<ObjectKey, DocumentVersion>();
-  for (const [key, it] of context.before) if (mayDefine(it.id)) before.set(key, it);
-  const definitions = refs.filter((it) => mayDefine(it.id));
+  for (const [key, it] of context.before) if (mayDefineScopes(it.id)) before.set(key, it);
+  const definitions = refs.filter((it) => mayDefineScopes(it.id));
   const { versions } = resolveDocuments(definitions, { ...context, before });
   return scopesOf([...versions.values()].flatMap(manifestsIn));
 }
 
-const mayDefine = (id: DocumentRef["id"]): boolean => isDefinition(id) || isEnvelope(id);
+const mayDefineScopes = (id: DocumentRef["id"]): boolean => isDefinition(id) || isEnvelope(id);
 
 function manifestsIn({ content }: DocumentVersion): readonly Manifest[] {
   if (content.kind === "manifest") return [content.manifest];
@@ -202,32 +230,6 @@ function scopedRefInKnownGroup(ref: DocumentRef): ScopedRef {
 
 const missingNamespace = (kind: string): FieldProblem =>
   error("FLT1412", ["metadata", "namespace"], `is missing: ${kind} is namespaced`, "add its namespace");
-
-/**
- * When a missing document is not a deletion (`plan/README.md#d-2`): while any document might be the missing object, while a
- * root is empty, and for what a file defined that is still there and empty now.
- */
-function absenceDoubts({
-  unidentified,
-  emptied,
-  unfollowed,
-  emptyRoots,
-}: DocumentIndex): ResolveContext["absenceDoubt"] {
-  const [suspect, ...more] = unidentified;
-  const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
-  if (suspect !== undefined) return () => `${suspect}${others} might be it: it cannot be identified`;
-  const [root] = emptyRoots;
-  if (root !== undefined) return () => `there are no objects ${root === "" ? "in the repository" : `under ${root}`}`;
-  const empty = new Set(emptied);
-  const links = new Set(unfollowed);
-  const folders = unfollowed.map((it) => `${it}/`);
-  return ({ source: { path } }) => {
-    if (empty.has(path)) return `${path} is empty now`;
-    return links.has(path) || folders.some((it) => path.startsWith(it))
-      ? `${path} is behind a link or a submodule now`
-      : null;
-  };
-}
 
 function emptyProblems({ emptied, emptyRoots }: DocumentIndex, before: DocumentVersions): readonly Problem[] {
   const paths = new Set<string>();

@@ -25,9 +25,10 @@ import { locateProblem } from "../yaml/locate.ts";
 import { compareProblems } from "../yaml/problems.ts";
 import { adviceOn } from "./advice.ts";
 import type { DecodedDocument, DecodedFile } from "./documents.ts";
-import { type DocumentsInForce, documentsInForce } from "./in-force.ts";
+import { fleetIn } from "./fleet-in-force.ts";
+import { type BeforeCommit, type DocumentsInForce, documentsInForce } from "./in-force.ts";
 import { isFleetPath } from "./kinds/fleet.ts";
-import { type DocumentProblem, type DocumentVersion, type DocumentVersions, keyOfId } from "./resolve.ts";
+import { type DocumentProblem, type DocumentVersion, type DocumentVersions, heldVersion, keyOfId } from "./resolve.ts";
 import {
   fileProblem,
   isKeptInState,
@@ -66,7 +67,7 @@ export interface AcceptedSource {
  */
 export function readIntent({ commit, files, accepted }: IntentInput): Intent {
   const ordered = [...files].sort((a, b) => compareText(a.path, b.path));
-  const now = documentsInForce(commit, ordered, accepted === null ? noVersions : acceptedVersions(accepted));
+  const now = documentsInForce(commit, ordered, beforeCommit(commit, accepted));
   const versions = new Map([...now.versions].sort(([a], [b]) => compareText(a, b)));
   const { confirmations, problems } = confirmationsIn(ordered);
   const approvals = approvalsIn(ordered);
@@ -88,7 +89,8 @@ export function readIntent({ commit, files, accepted }: IntentInput): Intent {
     objects: collect(versions, objectIn),
     scopes: now.scopes,
     confirmations: new Set<Digest>([...confirmations].sort(compareText)),
-    holds: holdsIn(versions),
+    tenants: now.tenants,
+    holds: holdsIn(versions, now.granting),
     suspects: new Map([...now.suspects].sort(([a], [b]) => compareText(a, b))),
     unusable: new Set([...now.unusable].sort(compareText)),
     files: keptFiles(ordered, now),
@@ -114,13 +116,35 @@ export function manifestAt(file: DecodedFile, document: number, digest: Digest):
   return content.wraps.objects.find((it) => it.digest === digest)?.manifest ?? null;
 }
 
-const noVersions: DocumentVersions = new Map();
+const nothingBefore: BeforeCommit = { versions: new Map(), granting: null };
+
+/**
+ * What was in force before a commit. One that was accepted already is judged by what granted before it came, which is
+ * held while that limits tenants any more than the commit itself does.
+ */
+function beforeCommit(commit: Commit, accepted: AcceptedSource | null): BeforeCommit {
+  if (accepted === null) return nothingBefore;
+  const { versions, granting } = acceptedBefore(accepted);
+  return commit === accepted.commit && granting !== null
+    ? { versions, granting }
+    : { versions, granting: soleFleet(versions) };
+}
 
 /** What was in force at the accepted commit: the same decision again, with its holds for its past. */
-const acceptedVersions = remembered((accepted: AcceptedSource): DocumentVersions => {
+const acceptedBefore = remembered((accepted: AcceptedSource): BeforeCommit => {
   const ordered = [...accepted.files].sort((a, b) => compareText(a.path, b.path));
-  return documentsInForce(accepted.commit, ordered, heldVersions(accepted)).versions;
+  const versions = heldVersions(accepted);
+  const { versions: before, granting } = documentsInForce(accepted.commit, ordered, {
+    versions,
+    granting: soleFleet(versions),
+  });
+  return { versions: before, granting };
 });
+
+const soleFleet = (versions: DocumentVersions): DocumentVersion | null => {
+  const [fleet] = fleetIn(versions).values();
+  return fleet ?? null;
+};
 
 function heldVersions({ holds, heldFiles }: AcceptedSource): DocumentVersions {
   const versions = new Map<ObjectKey, DocumentVersion>();
@@ -230,9 +254,11 @@ const heldEnvelopeIn = rememberedBySource((version): readonly [ObjectKey, Source
 
 const unread = "this is what was accepted last, and its document, or one that may be it, cannot be used now";
 
-function holdsIn(versions: DocumentVersions): readonly Hold[] {
+/** `granting` is held besides, whatever became of its document. */
+function holdsIn(versions: DocumentVersions, granting: DocumentVersion | null): readonly Hold[] {
   const holds: Hold[] = [];
-  for (const [key, { commit, source, blob, isHeld }] of versions)
+  const all = granting === null ? versions : new Map([...versions, [granting.key, heldVersion(granting)] as const]);
+  for (const [key, { commit, source, blob, isHeld }] of all)
     if (isHeld) holds.push({ id: objectIdOf(key), commit, path: source.path, document: source.document, blob });
   return holds;
 }

@@ -15,9 +15,43 @@ export interface FleetSpec {
   readonly prices: string | null;
   /** Which of the properties that tell how members are reached are to be recorded (`members/README.md#access`). */
   readonly collect: readonly string[];
+  /** Which folders may define what; the others are the platform's (`intent/README.md#tenants`). */
+  readonly tenants: readonly TenantGrant[];
   /** Ignored for good once `trust/` exists or a trust anchor is given (`trust/README.md#what-counts`). */
   readonly unsignedApprovals: "allow" | "deny";
 }
+
+/** What a folder may define: an entry of `tenants` (`intent/README.md#tenants`). */
+export interface TenantGrant {
+  /** With a slash behind it: everything below it is the tenant's. */
+  readonly folder: string;
+  /** Names of namespaces, or prefixes with a `*` behind them. At least one. */
+  readonly namespaces: readonly string[];
+  /** As written: `ConfigMap`, `Certificate.cert-manager.io`. At least one. */
+  readonly kinds: readonly string[];
+}
+
+/** A grant that documents are held against. */
+export interface Tenant extends TenantGrant {
+  /** Where it stands: `fleet.yaml:12:7`. */
+  readonly place: string;
+}
+
+/**
+ * Whether a file is in the folder of a tenant. Another spelling of the folder is the folder itself on some systems, and
+ * so no way around the grant.
+ */
+export const isOfTenant = (path: string, { folder }: Pick<TenantGrant, "folder">): boolean =>
+  foldedPath(path).startsWith(foldedPath(folder));
+
+/** A path as file systems see it that ignore case and the way accents are written. */
+export const foldedPath = (path: string): string => path.normalize("NFC").toLowerCase();
+
+const none: readonly never[] = [];
+
+/** The grants that a file has to keep to, every one of them; none of a file that is the platform's. */
+export const grantsOf = (path: string, tenants: readonly Tenant[]): readonly Tenant[] =>
+  tenants.length === 0 ? none : tenants.filter((it) => isOfTenant(path, it));
 
 /** Deletions that one source commit may cause unasked: the larger of number and share (`plan/README.md#d-3`). */
 export interface DeletionBounds {
@@ -35,6 +69,7 @@ export const defaultFleet: FleetSpec = {
   guards: { objectsPerCluster: 10, percentPerCluster: 20, clusters: 3, percentOfClusters: 30 },
   prices: null,
   collect: [],
+  tenants: [],
   unsignedApprovals: "deny",
 };
 

@@ -1,4 +1,4 @@
-import type { FleetSpec, MemberCluster, PriceList } from "./fleet.ts";
+import type { FleetSpec, MemberCluster, PriceList, Tenant } from "./fleet.ts";
 import type { ObjectId, ObjectKey, ScopeTable, SourcedManifest } from "./manifest.ts";
 import type { Override } from "./override.ts";
 import type { DisruptionBudget, Eviction, Placement } from "./placement.ts";
@@ -34,6 +34,8 @@ export interface Intent {
   readonly scopes: ScopeTable;
   /** Digests that files under `approvals/deletions/` confirm (`plan/README.md#d-3`). */
   readonly confirmations: ReadonlySet<Digest>;
+  /** What the files of tenants' folders were held against (`intent/README.md#tenants`). */
+  readonly tenants: readonly Tenant[];
   readonly holds: readonly Hold[];
   /** Why a held object's absence is no deletion, in words; not of those with an unusable document of their own. */
   readonly suspects: ReadonlyMap<ObjectKey, string>;

@@ -51,6 +51,7 @@ export type ActionDefectCode =
   | "SequenceMismatch"
   | "BindingNotAdmitted"
   | "NamespaceReserved"
+  | "GrantExceeded"
   | "ObjectNotInInventory"
   | "ObjectUidMismatch"
   | "ObjectRemovedAndApplied"

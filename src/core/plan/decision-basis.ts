@@ -207,6 +207,8 @@ const partsAsBefore: { readonly [Part in keyof Intent]: Comparison | null } = {
   // What is held stands in the other parts as it is in force; that it is held is said of the fleet as a whole.
   holds: null,
   suspects: null,
+  // What they keep out is not in the other parts.
+  tenants: null,
   // They ask for nothing.
   problems: null,
   files: null,

@@ -187,6 +187,7 @@ export const problemCodes = {
   FLT1401: "the identity of an object cannot be read",
   FLT1402: "a List inside a List",
   FLT1403: "a reserved namespace",
+  FLT1404: "something that its tenant is not granted",
   FLT1405: "a field that only a server may write",
   FLT1406: "data of a Secret that is not base64",
   FLT1407: "annotations larger than Kubernetes allows",

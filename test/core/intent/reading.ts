@@ -29,7 +29,10 @@ export const read = (files: Files): Intent =>
   readIntent({ commit: "c1" as Commit, files: sourceFiles(files), accepted: null });
 
 /** Reads commits one after the other, each against what was accepted before it, and gives the last intent. */
-export function readAll(...commits: readonly Files[]): Intent {
+export const readAll = (...commits: readonly Files[]): Intent => readRepeatedly(1, ...commits);
+
+/** The same, the last commit read so many times: the second time it is what was accepted. */
+export function readRepeatedly(times: number, ...commits: readonly Files[]): Intent {
   let accepted: AcceptedSource | null = null;
   let intent = read({});
   const decoded = new Map(
@@ -37,7 +40,8 @@ export function readAll(...commits: readonly Files[]): Intent {
       .flatMap((it) => sourceFiles(it))
       .flatMap((it) => (it.decoded === null ? [] : [[it.blob, it.decoded] as const])),
   );
-  for (const [at, commit] of commits.entries()) {
+  const readings = [...commits.entries()].flatMap((it) => Array(it[0] === commits.length - 1 ? times : 1).fill(it));
+  for (const [at, commit] of readings) {
     const files = sourceFiles(commit);
     intent = readIntent({ commit: `c${at + 1}` as Commit, files, accepted });
     const kept = files.filter((it) => intent.files.has(it.path));

@@ -1,4 +1,4 @@
-import { defaultFleet } from "../../model/fleet.ts";
+import { defaultFleet, isOfTenant } from "../../model/fleet.ts";
 import {
   fleetDocumentKey,
   overrideDocumentKey,
@@ -197,11 +197,13 @@ function fleetReader(update: ClusterUpdate, paths: ReadonlySet<string>, passing:
       prices,
       collect: __,
       unsignedApprovals: ___,
+      tenants,
       ...rest
     } = said.kind === "fleet" ? said.fleet : defaultFleet;
     const found = isLost ? [...roots] : [...[...paths].map((it) => isUnder(it, roots)), ...rootsAmong(passing, roots)];
     const renamed = [...contexts].filter(([name]) => clusters.has(name));
-    return [found, json(renamed), isPicked(update) ? json([profile, prices]) : null, json(rest)];
+    const granted = tenants.filter((it) => [...paths].some((path) => isOfTenant(path, it)));
+    return [found, json(renamed), isPicked(update) ? json([profile, prices]) : null, json(granted), json(rest)];
   };
 }
 
