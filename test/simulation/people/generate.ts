@@ -18,6 +18,9 @@ const objects = [
   "ConfigMap extra/config",
 ] as const;
 
+/** A team's placement of what is in `web`. */
+const team = "web/team";
+
 /** Small fleets have one. */
 const inventory = "ConfigMap flotilla-system/flotilla-inventory-0";
 
@@ -33,10 +36,10 @@ export function generate(seed: number): readonly Step[] {
   // Lies, envelopes, teams and profiles have dice of their own: all else goes on as it would without them.
   const others = (at: number): Dice => random(seed + at * 1_000_000);
   const dice = { dice: random(seed), lies: others(1), wraps: others(2), teams: others(3), profiles: others(4) };
-  return new Author(dice).write();
+  return new Author({ ...dice, homes: others(5) }).write();
 }
 
-type AllDice = Readonly<Record<"dice" | "lies" | "wraps" | "teams" | "profiles", Dice>>;
+type AllDice = Readonly<Record<"dice" | "lies" | "wraps" | "teams" | "profiles" | "homes", Dice>>;
 
 class Author {
   readonly #dice: Dice;
@@ -47,6 +50,8 @@ class Author {
   readonly #teams: Dice | null;
   /** Null in worlds in which the scheduler decides by default alone. */
   readonly #profiles: Dice | null;
+  /** Null in worlds in which no team places anything in its namespace. */
+  readonly #homes: Dice | null;
   readonly #steps: Step[] = [];
   readonly #members: readonly [string, ...string[]];
   /** A placement's type cannot be edited. */
@@ -60,7 +65,7 @@ class Author {
   #value = 0;
   #isHeld = false;
 
-  constructor({ dice, lies, wraps, teams, profiles }: AllDice) {
+  constructor({ dice, lies, wraps, teams, profiles, homes }: AllDice) {
     this.#dice = dice;
     this.#lies = lies;
     this.#wraps = wraps.below(3) === 0 ? wraps : null;
@@ -72,6 +77,8 @@ class Author {
     this.#members = ["m1", ...Array.from({ length: count - 1 }, (_, at) => `m${at + 2}`)];
     const external = dice.pick([["web"], ["web"], ["web", "shop"]] as const);
     this.#runs = this.#chance(33) ? new RunGenerator(dice, this.#members, external) : null;
+    // A team can be wherever its namespace is only where no run has to bring that first, to clusters that it picked before.
+    this.#homes = this.#runs === null && this.#types["web"] === "PickAll" ? homes : null;
     this.#trust = this.#chance(33) ? new TrustGenerator(dice, this.#members) : null;
     const scene = {
       pass: () => this.#pass("a", true),
@@ -114,6 +121,7 @@ class Author {
     for (const object of objects) this.#add({ do: "manifest", object, value: "0" });
     this.#place("web");
     if (this.#chance(80)) this.#place("shop");
+    if (this.#homes !== null) this.#add(this.#placedByTeam(this.#homes));
     if (this.#runs !== null || this.#chance(50)) this.#guards();
     else if (this.#profiles !== null)
       this.#writeFleet({ objects: this.#profiles.below(8), clusters: this.#profiles.below(4) });
@@ -170,7 +178,41 @@ class Author {
     this.#add(this.#placed(name, []));
   }
 
+  /** Where a team places what is in `web`, the platform's placement leaves that to it most of the time. */
   #placed(name: string, extras: readonly string[]): Step {
+    const step = this.#placedByPlatform(name, extras);
+    const isAlone = name === "web" && this.#homes !== null && this.#homes.below(4) > 0;
+    return isAlone ? { ...step, options: `${step.options} only=web` } : step;
+  }
+
+  #placedByTeam({ pick, below }: Dice): Extract<Step, { do: "placement" }> {
+    const options = ["abandon", "delete-adopted", "never", "deadline=4"].filter(() => below(8) === 0);
+    const pace = pick(["unavailable=1", "unavailable=2", "unavailable=100%"]);
+    const policy = pick(["PickAll", "PickAll", "PickAll env=dev"]);
+    return { do: "placement", name: team, policy, options: [pace, ...options].join(" ") };
+  }
+
+  /** A team edits its placement, takes it away or puts it back, or its namespace comes and goes around it. */
+  #settleIn(): void {
+    const dice = this.#homes;
+    if (dice === null || dice.below(3) > 0) return;
+    const again = () => this.#add(this.#placedByTeam(dice), { do: "push" });
+    dice.pick<() => void>([
+      again,
+      again,
+      () => this.#add({ do: "erase", path: `placements/${team}.yaml` }, { do: "push" }),
+      () => {
+        this.#add({ do: "erase", path: "placements/web.yaml" }, { do: "push" }, this.#pass("a", true));
+        if (dice.below(2) === 0) this.#add(this.#placed("web", []), { do: "push" });
+      },
+      () => {
+        this.#add({ do: "erase", path: `placements/${team}.yaml` }, this.#placed("web", []), { do: "push" });
+        if (dice.below(2) === 0) again();
+      },
+    ])();
+  }
+
+  #placedByPlatform(name: string, extras: readonly string[]): Extract<Step, { do: "placement" }> {
     const { pick, below, shuffled } = this.#dice;
     const isSpecial = this.#chance(20);
     const policy = {
@@ -207,6 +249,7 @@ class Author {
     for (let at = this.#dice.below(3); at > 0; at--) this.#weather();
     this.#lie();
     this.#reprofile();
+    this.#settleIn();
     if (this.#chance(50)) this.#add({ do: "wait", ms: this.#dice.pick([500, 7_000, 61_000, 400_000]) });
     if (this.#chance(8)) this.#add({ do: "restart", by: "a" });
     this.#reconcile();

@@ -109,11 +109,11 @@ const readRuns = (hub: Hub, commit: Commit): readonly SeenRun[] =>
 
 /** The approval requests of a state commit. */
 export const requestsAt = (hub: Hub, commit: Commit | null): readonly SeenRequest[] =>
-  pathsAt(hub, commit, /^approvals\//).map((path) =>
+  pathsAt(hub, commit, /^(?:namespaces\/[^/]+\/)?approvals\//).map((path) =>
     read(`request ${hub.treeAt(commit).get(path)}`, () => {
       const request = documentAt(hub, commit, path) ?? {};
       return {
-        name: wordAt(request, "metadata", "name"),
+        name: path.replace(/^namespaces\/([^/]+)\/approvals\//, "$1/").replace(/^approvals\/|\.yaml$/g, ""),
         digest: wordAt(request, "metadata", "annotations", "flotilla.dev/request-digest"),
         isApproved: conditionIn(request["status"] ?? null, "Approved") !== null,
         clusters: changedIn(wordAt(request, "metadata", "annotations", "flotilla.dev/clusters")),
