@@ -260,6 +260,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/hand-over.test.ts", ...stories],
   },
   {
+    breaks: "never looks at an object that two placements list before one of them writes it",
+    file: "src/shell/kube/apply/plan-tasks.ts",
+    find: "|| sharersOf(it).length > 0;",
+    replace: "|| it.item === null;",
+    caughtBy: ["test/shell/kube/embedded-fleet.test.ts"],
+  },
+  {
     breaks: "carries out only the first of several that may hand an object over",
     file: "src/shell/kube/apply/plan-tasks.ts",
     find: "offers(action).get(key) ?? [];",

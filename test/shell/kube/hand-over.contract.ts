@@ -4,6 +4,7 @@ import { type JsonObject, memberAt, textOf } from "../../../src/core/model/json.
 import type { PlacementKey, Sequence } from "../../../src/core/model/value.ts";
 import { readInventory, type StoredInventory, writeInventory } from "../../../src/shell/kube/inventory/inventory.ts";
 import {
+  actionsOf,
   bodyOf,
   configMap,
   core,
@@ -168,6 +169,28 @@ export function handOverCases(stage: () => Stage): void {
       expect([...entriesOf(seen, next).values()].map((it) => it.adopted)).toEqual([false, false]);
     },
   );
+
+  it("leaves it to whose mark it bears, where both list it after somebody died and both are to carry it", async () => {
+    const { old, uid } = await settled("wanted-again");
+    const then = "wanted-again-then";
+    const parts = (await stored()).inventory.placements;
+    const to = (a: string) => [configMap("wanted-again/a", { a })];
+    await stage().act({ placement: then, sequence: 2, apply: to("2"), from: [old, 1] });
+    const now = await stored();
+    const placements = new Map([...now.inventory.placements, ...[...parts].filter(([key]) => key === old)]);
+    expect((await writeInventory(stage().client, now, { ...now.inventory, placements })).kind).toBe("written");
+    const { fleet, admin, uid: member } = stage();
+    const both = [
+      { placement: old, sequence: 3, apply: to("3") },
+      { placement: then, sequence: 3, apply: to("4") },
+    ];
+    await fleet.act(admin, actionsOf(member, both, "test-fleet", [old, then]));
+    const after = await live("wanted-again/a");
+    expect([uidOf(after), ownerOf(after), after["data"]]).toEqual([uid, then, { a: "4" }]);
+    const seen = await stage().see();
+    expect(outcomesOf(seen, then)).toEqual(["ConfigMap wanted-again/a: applied"]);
+    expect(outcomesOf(seen, old)).toContain("ConfigMap wanted-again/a: failed FailedToTakeOver");
+  });
 
   it("does not take what a later decision of the one before has written", async () => {
     const { old, next } = await settled("later");

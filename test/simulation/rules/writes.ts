@@ -5,6 +5,7 @@ import type { MemberWrite, MemberWriteRule } from "../member-write.ts";
 import { wordIn } from "../people/document.ts";
 import type { ObjectPlace } from "../world/call.ts";
 import { claimsAt, contentOf, identityAt, keyOf, markOf, uidOf } from "../world/observed-objects.ts";
+import { renderedAt } from "../world/rendered.ts";
 
 /** Promises about what is written to members. */
 export const writeRules: readonly (readonly [string, MemberWriteRule])[] = [
@@ -30,7 +31,8 @@ function* staysWhereItBelongs({ request, ledger, site, incoming }: MemberWrite):
 
 /**
  * I-34: what exists and is not ours is written only where whenToTakeOver allows it, and never when another placement
- * has it. Who was held up may find that what was its own is not any more.
+ * has it: of two that the inventory lists it under, the one whose mark it bears. Who was held up may find that what was its
+ * own is not any more.
  */
 function* takesOnlyWhatItMay(write: MemberWrite): Generator<string> {
   const { request, before, after, incoming, entries, isStale } = write;
@@ -45,13 +47,25 @@ function* takesOnlyWhatItMay(write: MemberWrite): Generator<string> {
   const mark = markOf(before);
   const holders = entries.filter((it) => it.key === keyOf(place) && it.uid === uidOf(before)).map((it) => it.placement);
   if (mark?.fleet === written.fleet && mark.placement === written.placement) return;
+  const isOthers = mark !== null && holders.includes(mark.placement);
+  if (isOthers && !isStale && holders.includes(written.placement) && carries(write, mark.placement, keyOf(place)))
+    yield `${what}, which placement ${mark.placement} wrote and is to carry`;
   // Its mark was taken off by hand, or changed: the inventory still knows it by its uid.
   if (holders.includes(written.placement) || isTooNew(write, before) || isStale) return;
-  if (mark !== null && holders.includes(mark.placement)) yield `${what}, which placement ${mark.placement} has`;
+  if (isOthers) yield `${what}, which placement ${mark.placement} has`;
   const whenToTakeOver = strategyOf(write, written.placement);
   if (whenToTakeOver === "Never") yield `${what} existed before, and whenToTakeOver is Never`;
   if (whenToTakeOver === "IfNoDiff" && after !== null && wordIn(before) !== wordIn(after))
     yield `${what} existed before and said ${wordIn(before)}, and whenToTakeOver is IfNoDiff`;
+}
+
+/** Whether a placement is to carry an object there by the decision that the sender acts upon, and does not let go of it. */
+function carries({ simulation, request, ledger, stateCommit }: MemberWrite, placement: string, key: string): boolean {
+  const [of, cluster] = [placement as PlacementKey, request.member as ClusterName];
+  const binding = ledger?.placements.get(of)?.bindings.get(cluster);
+  if (stateCommit === null || binding === undefined || binding.removal !== null) return false;
+  if (binding.leaving.some(({ id }) => keyOf(id) === key)) return false;
+  return renderedAt(simulation.hub, stateCommit, cluster, of).some((it) => it.key === key);
 }
 
 /** Whether the sender has looked at an object, or at all of its kind, since it last stood still. */
