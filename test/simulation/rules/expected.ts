@@ -74,8 +74,20 @@ function* pickedWrongly(placement: Placement, said: Draft, ledger: Ledger): Gene
   const { name, policy } = placement;
   const picked = pickedBy(name, ledger);
   const [kind, ...rest] = policy.split(" ");
+  const home = homeOf(placement);
+  // Where an override keeps the Namespace away, nobody has to place anything in it.
+  const isHomeless = (words: string): boolean =>
+    [...said.values()].some(
+      (it) =>
+        it.kind === "override" &&
+        it.object === `Namespace ${home}` &&
+        it.value === "delete" &&
+        hasLabels(words, it.label),
+    );
   const eligible = [...said.values()].flatMap((it) =>
-    it.kind === "cluster" && suits(it, kind === "PickFixed" ? "" : rest.join(" ")) ? [it.name] : [],
+    it.kind === "cluster" && suits(it, kind === "PickFixed" ? "" : rest.join(" ")) && !isHomeless(it.words)
+      ? [it.name]
+      : [],
   );
   const limit = kind === "PickN" ? Number(rest[0]) : Infinity;
   const named = kind === "PickFixed" ? (rest[0] ?? "").split(",") : null;
