@@ -1,5 +1,5 @@
 // Every effect of every story, dying before it and after it: what a fresh process makes of what is left has to be what
-// would have come anyway (I-15, F-01). One run in 120, and all of them with CRASH_POINTS=all. CRASH_POINT="..." runs
+// would have come anyway (I-15, F-01). One run in 240, and all of them with CRASH_POINTS=all. CRASH_POINT="..." runs
 // the one that a failure names, and prints everything that happens in it.
 import { afterAll, describe, expect, test } from "vitest";
 import { random } from "./core/schedule/random.ts";
@@ -12,7 +12,7 @@ import { walkLength } from "./long-walks.ts";
 import { stepsOf } from "./simulation/step.ts";
 import { type CallKind, effects } from "./simulation/world/call.ts";
 
-const stride = process.env["CRASH_POINTS"] === "all" ? 1 : walkLength("CRASH_STRIDE", { short: 120, full: 1 });
+const stride = process.env["CRASH_POINTS"] === "all" ? 1 : walkLength("CRASH_STRIDE", { short: 240, full: 1 });
 const alone = process.env["CRASH_POINT"];
 const timeout = 600_000;
 /** Pairs of crashes in each story, with members served in another order. */

@@ -10,6 +10,7 @@ import { profiles } from "../../src/core/schedule/profile.ts";
 import { schedule } from "../../src/core/schedule/schedule.ts";
 import { projectFolder } from "../end-to-end/bundle.ts";
 import { start } from "../end-to-end/program.ts";
+import { walksAreFull } from "../long-walks.ts";
 import type { ApprovalOutcome } from "./approval.ts";
 import type { BareOutcome } from "./bare.ts";
 import { nodesAt } from "./constrained.ts";
@@ -66,7 +67,7 @@ test("the bench takes every case to its end", async () => {
   expect(hotspotsOf(join(folder, "nothing.cpuprofile")).length).toBeGreaterThan(20);
 });
 
-test("scheduling can be measured alone, cold and after a change of one member", async () => {
+test.runIf(walksAreFull)("scheduling can be measured alone, cold and after a change of one member", async () => {
   const { outcomes } = JSON.parse(await bench(...tiny, "--only", "schedule", "--json")) as {
     readonly outcomes: readonly ScheduleOutcome[];
   };
@@ -96,7 +97,7 @@ test("in every fleet of three or more, the member that changes is of the third t
   expect(optionsOf(["--only", "schedule", "--members", "2"])).toContain("--only schedule takes 3 members or more");
 });
 
-test("deciding can be measured alone", async () => {
+test.runIf(walksAreFull)("deciding can be measured alone", async () => {
   const { outcomes } = JSON.parse(await bench(...tiny, "--only", "plan", "--json")) as {
     readonly outcomes: readonly BareOutcome[];
   };
@@ -117,7 +118,7 @@ test("deciding can be measured alone", async () => {
   ]);
 });
 
-test("finding out who approved can be measured alone", async () => {
+test.runIf(walksAreFull)("finding out who approved can be measured alone", async () => {
   const { outcomes } = JSON.parse(await bench("--only", "approval", "--commits", "60", "--json")) as {
     readonly outcomes: readonly ApprovalOutcome[];
   };

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { random } from "../core/schedule/random.ts";
 import { describeKubernetes } from "../kubernetes/describe-kubernetes.ts";
-import { walkLength } from "../long-walks.ts";
+import { walkLength, walksAreFull } from "../long-walks.ts";
 import { type GitServer, serveGit } from "../shell/git/http-server.ts";
 import { type Hub, makeHub } from "./hub.ts";
 import { changesBetween, type Door, type Kill, tableOf } from "./kills.ts";
@@ -27,6 +27,8 @@ import {
 /** `KILLS=50 SEED=7 npx vitest run test/end-to-end/kill.test.ts` does it at length, and says where the kills fell. */
 const kills = walkLength("KILLS", { short: 2, full: 6 });
 const seed = Number(process.env["SEED"] ?? 1);
+/** The short way goes by a URL alone: a mirror is what a killed process may leave half done. */
+const doors: readonly Door[] = walksAreFull ? ["path", "url"] : ["url"];
 
 const shared = { group: "rbac.authorization.k8s.io", version: "v1", kind: "ClusterRole" };
 const readers = [1, 2, 3].map((it) => `reader-${it}`);
@@ -141,7 +143,7 @@ await describeKubernetes("a reconcile of real API servers that is killed and run
   let all = 0;
   /** How long an undisturbed run went on: after its start-up, after its first commit, after its second … */
   const stretches = new Map<Door, readonly number[]>();
-  test.each<Door>(["path", "url"])("not killed at all, by %s", async (door) => {
+  test.each(doors)("not killed at all, by %s", async (door) => {
     const desk = await begin(door);
     const { hub } = desk;
     await moveThings(hub);
@@ -217,7 +219,7 @@ await describeKubernetes("a reconcile of real API servers that is killed and run
       const done: Kill[] = [];
       for (let at = 0, tries = 0; at < kills && tries < 4 * kills; tries += 1) {
         const part = (at + below(1000) / 1000) / kills;
-        const door = at % 2 === 0 ? "path" : "url";
+        const door = doors[at % doors.length] ?? "url";
         const kill = await killOnce(door, part, below(2) === 0);
         if (kill === null) {
           // The machine is quicker by now than it was when nobody was killed.

@@ -7,10 +7,11 @@ import { preparePlugins } from "../../../src/core/schedule/framework/judging.ts"
 import type { Plugin } from "../../../src/core/schedule/framework/plugin.ts";
 import { profiles } from "../../../src/core/schedule/profile.ts";
 import { schedule } from "../../../src/core/schedule/schedule.ts";
+import { walkLength } from "../../long-walks.ts";
 import { cycleBindings, fleet, now, policyOf } from "./notation.ts";
 import { random } from "./random.ts";
 
-const rounds = 60;
+const rounds = walkLength("ROUNDS", { short: 25, full: 60 });
 const steps = 12;
 
 const policies = [
