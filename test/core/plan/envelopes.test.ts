@@ -1,46 +1,25 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { check } from "../../../src/core/check/check.ts";
-import type { PlacementRecord, ResourceSnapshot } from "../../../src/core/model/ledger.ts";
+import type { ResourceSnapshot } from "../../../src/core/model/ledger.ts";
 import { objectKey, type SourcedManifest } from "../../../src/core/model/manifest.ts";
 import { placementGroup } from "../../../src/core/model/names.ts";
 import type { Plan, World as Seen } from "../../../src/core/model/plan.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import { selectedResources } from "../../../src/core/status/per-cluster-rows.ts";
-import { clusterOf, envelopeOf, keyOf, objectOf, placementOf, policyOf } from "../../intent.ts";
-import { holdOf, World, write } from "../../world.ts";
+import { envelopeOf, keyOf, objectOf, placementOf, policyOf } from "../../intent.ts";
+import { holdOf, type World, write } from "../../world.ts";
+import { m1, m2, settle as settleWorld, web, webPlacement, webRecord, webWorld } from "./web.ts";
 
-const web = "web" as PlacementKey;
-const [m1, m2] = ["m1", "m2"] as const;
 const config = (value: string): SourcedManifest => objectOf("ConfigMap", "web/config", value);
 const inner = (value: string): SourcedManifest => objectOf("ConfigMap", "web/inner", value);
 
 let world: World;
 beforeEach(() => {
-  world = new World();
-  world.commit(() => {
-    for (const name of [m1, m2]) world.join(clusterOf(name, ["env=prod"]));
-    write(world, objectOf("Namespace", "web", "-"));
-    write(world, config("one"));
-    write(world, envelopeOf("web/e", [inner("one")]));
-    world.placements.set(
-      web,
-      placementOf({ name: "web", policy: policyOf("PickAll", undefined), options: ["unavailable=100%"] }),
-    );
-  });
-  settle();
+  world = webWorld(config("one"), envelopeOf("web/e", [inner("one")]));
 });
-
-function settle(): void {
-  for (let pass = 0; pass < 12; pass++) world.pass();
-  world.flush();
-}
-
-const record = (): PlacementRecord => {
-  const found = world.head.placements.get(web);
-  if (found === undefined) throw new Error("it is on record");
-  return found;
-};
+const settle = (): void => settleWorld(world);
+const record = () => webRecord(world);
 
 const carried = (): readonly (readonly string[])[] => [m1, m2].map((it) => world.carried(it));
 const both = <T>(it: T): readonly T[] => [it, it];
@@ -95,8 +74,7 @@ describe("what an envelope wraps reaches clusters as if it stood there by itself
     world.member(m1).silence = { code: "Unreachable", message: "no answer" };
     world.commit(() => {
       write(world, envelopeOf("web/e", [inner("two")]));
-      const options = ["unavailable=1", "surge=0"];
-      world.placements.set(web, placementOf({ name: "web", policy: policyOf("PickAll", undefined), options }));
+      world.placements.set(web, webPlacement("unavailable=1", "surge=0"));
     });
     settle();
     world.member(m2).objects.delete(keyOf("ConfigMap", "web/inner"));

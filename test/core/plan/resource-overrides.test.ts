@@ -1,43 +1,21 @@
 // ResourceOverrides of what ClusterResourcePlacements place: what reaches clusters, what is on record, and what is said.
 import { beforeEach, describe, expect, test } from "vitest";
 import { digestOf, type JsonObject, member as memberOf } from "../../../src/core/model/json.ts";
-import type { PlacementRecord } from "../../../src/core/model/ledger.ts";
 import type { Override, OverrideSpec, PatchOperation } from "../../../src/core/model/override.ts";
 import type { PlacementKey } from "../../../src/core/model/value.ts";
 import { overrideSnapshotKey } from "../../../src/core/render/override-snapshot.ts";
-import { clusterOf, envelopeOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
-import { World, write } from "../../world.ts";
+import { envelopeOf, keyOf, objectOf, overrideOf, placementOf, policyOf } from "../../intent.ts";
+import { type World, write } from "../../world.ts";
+import { m1, m2, settle as settleWorld, web, webPlacement, webRecord, webWorld } from "./web.ts";
 
-const web = "web" as PlacementKey;
-const [m1, m2] = ["m1", "m2"] as const;
 const settings = keyOf("ConfigMap", "web/settings");
 
 let world: World;
 beforeEach(() => {
-  world = new World();
-  world.commit(() => {
-    world.join(clusterOf(m1, ["env=prod"]));
-    world.join(clusterOf(m2, ["env=dev"]));
-    for (const it of [objectOf("Namespace", "web", "-"), objectOf("ConfigMap", "web/settings", "one")])
-      write(world, it);
-    place(["unavailable=100%"]);
-  });
-  settle();
+  world = webWorld(objectOf("ConfigMap", "web/settings", "one"));
 });
-
-const place = (options: readonly string[]): void =>
-  void world.placements.set(web, placementOf({ name: "web", policy: policyOf("PickAll", undefined), options }));
-
-function settle(): void {
-  for (let pass = 0; pass < 12; pass++) world.pass();
-  world.flush();
-}
-
-const record = (): PlacementRecord => {
-  const found = world.head.placements.get(web);
-  if (found === undefined) throw new Error("it is on record");
-  return found;
-};
+const settle = (): void => settleWorld(world);
+const record = () => webRecord(world);
 
 const named = (cluster: string): readonly string[] => {
   const target = [...record().bindings.values()].find((it) => it.cluster === cluster)?.target;
@@ -192,7 +170,7 @@ describe("one that cannot be carried out", () => {
 });
 
 test("C 22 an edited one goes through the budget like any other change", () => {
-  world.commit(() => place(["unavailable=1", "surge=0"]));
+  world.commit(() => world.placements.set(web, webPlacement("unavailable=1", "surge=0")));
   settle();
   world.member(m1).silence = { code: "Unreachable", message: "no answer" };
   const everywhere: OverrideSpec["rules"] = [
