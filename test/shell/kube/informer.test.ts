@@ -8,6 +8,7 @@ import { httpNetwork, httpStreams, type Network, type Streams } from "../../../s
 import { type KubeFleetOptions, kubeFleet } from "../../../src/shell/kube/fleet.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { heartbeats } from "./heartbeats.ts";
+import { heldList } from "./held-list.ts";
 import {
   actionsOf,
   clock,
@@ -135,21 +136,15 @@ describe("while everything is listed again", () => {
     await stage.act({ placement: "again", apply: [again] });
     const ours = await stage.see();
     const beats = heartbeats();
-    const answered = new Set<string>();
-    let isListing = false;
-    let release = (): void => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const held = heldList("/deployments", beats.network);
+    let [isListing, isListed] = [false, false];
     const network: Network = {
-      ...beats.network,
+      ...held.network,
       async exchange(outgoing) {
-        if (isListing && outgoing.url.pathname.endsWith("/api/v1/configmaps"))
-          cluster().remove({ ...settings, name: "again" });
-        const answer = await httpNetwork.exchange(outgoing);
-        if (!isListing) return answer;
-        answered.add(outgoing.url.pathname.slice(outgoing.url.pathname.lastIndexOf("/")));
-        if (outgoing.url.pathname.endsWith("/deployments")) await released;
+        const { pathname } = outgoing.url;
+        if (isListing && pathname.endsWith("/api/v1/configmaps")) cluster().remove({ ...settings, name: "again" });
+        const answer = await held.network.exchange(outgoing);
+        if (isListing && pathname.endsWith("/again")) isListed = true;
         return answer;
       },
     };
@@ -164,11 +159,12 @@ describe("while everything is listed again", () => {
       await beats.next();
     }
     isListing = true;
+    held.hold();
     await beats.next();
-    await until("it is listed without the object", async () => answered.has("/again") && answered.has("/deployments"));
+    await until("it is listed without the object", async () => isListed && held.isHolding());
     cluster().create("somebody", again);
     await until("the watch of before gives it", isThere);
-    release();
+    held.release();
     await until("the new watch took over", async () => beats.isWaiting());
     expect(await isThere()).toBe(true);
     await fleet.close();
@@ -184,21 +180,8 @@ describe("while everything is listed again", () => {
     const own = configMap(`shop/${name}`, { a: "1" });
     await stage.act({ placement: name, apply: [own] });
     const beats = heartbeats();
-    let [isListing, isHeld] = [false, false];
-    let release = (): void => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const network: Network = {
-      ...beats.network,
-      async exchange(outgoing) {
-        const answer = await httpNetwork.exchange(outgoing);
-        if (!isListing || !outgoing.url.pathname.endsWith("/deployments")) return answer;
-        isHeld = true;
-        await released;
-        return answer;
-      },
-    };
+    const held = heldList("/deployments", beats.network);
+    let isListing = false;
     const tellBefore = new Map<string, (line: string) => void>();
     const streams: Streams = {
       open: (outgoing, longestMs, onLine) => {
@@ -206,7 +189,7 @@ describe("while everything is listed again", () => {
         return httpStreams.open(outgoing, longestMs, isListing ? () => {} : onLine);
       },
     };
-    const { fleet, see } = await watching({ network, streams });
+    const { fleet, see } = await watching({ network: held.network, streams });
     const { key } = rendered(own);
     const look = async () => {
       const seen = await see();
@@ -218,15 +201,16 @@ describe("while everything is listed again", () => {
       await beats.next();
     }
     isListing = true;
+    held.hold();
     const opened = watches();
     await beats.next();
-    await until("it is listed, and only waits for the rest", async () => isHeld && watches() >= opened + 3);
+    await until("it is listed, and only waits for the rest", async () => held.isHolding() && watches() >= opened + 3);
     cluster().apply("somebody", configMap(`shop/${name}`, { a: "since then" }));
     await until("the watch of before gives it", async () => (await look()) !== before);
     const after = await look();
     const tooOld = JSON.stringify({ type: "ERROR", object: { kind: "Status", code: 410, message: "too old" } });
     if (breaks) tellBefore.get("/clusters/admin/api/v1/configmaps")?.(tooOld);
-    release();
+    held.release();
     await until("the new watch took over", async () => beats.isWaiting());
     const seen = await look();
     await fleet.close();
@@ -383,22 +367,9 @@ describe("watches that nobody needs any more are closed", () => {
   });
 });
 
-/** A network that holds back one list of the inventory when it is told to, and counts the watches that are open. */
+/** Lists of the inventory that can be held back, and the number of watches that are open. */
 function holding() {
-  let [open, isWanted] = [0, false];
-  let release: (() => void) | null = null;
-  const network: Network = {
-    ...httpNetwork,
-    async exchange(outgoing) {
-      if (isWanted && outgoing.method === "GET" && outgoing.url.pathname.endsWith("/flotilla-system/configmaps")) {
-        isWanted = false;
-        await new Promise<void>((resolve) => {
-          release = resolve;
-        });
-      }
-      return httpNetwork.exchange(outgoing);
-    },
-  };
+  let open = 0;
   const streams: Streams = {
     async open(outgoing, longestMs, onLine) {
       const opened = await httpStreams.open(outgoing, longestMs, onLine);
@@ -410,16 +381,7 @@ function holding() {
       return opened;
     },
   };
-  return {
-    network,
-    streams,
-    open: () => open,
-    hold: () => {
-      isWanted = true;
-    },
-    isHolding: () => release !== null,
-    release: () => release?.(),
-  };
+  return { ...heldList("/flotilla-system/configmaps"), streams, open: () => open };
 }
 
 it("gives what a list gives after any number of edits by anybody (F-32)", async () => {
