@@ -260,6 +260,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/hand-over.test.ts", ...stories],
   },
   {
+    breaks: "counts a cluster that waits for an approval to be left as one that is not wanted",
+    file: "src/core/plan/placement/rollout.ts",
+    find: 'state: isWaiting && binding.state === "Unscheduled" ? "Bound" : binding.state,',
+    replace: "state: binding.state,",
+    caughtBy: ["test/core/plan/guard/kept-clusters.test.ts"],
+  },
+  {
     breaks: "never looks at an object that two placements list before one of them writes it",
     file: "src/shell/kube/apply/plan-tasks.ts",
     find: "|| sharersOf(it).length > 0;",

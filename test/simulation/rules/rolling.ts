@@ -24,28 +24,40 @@ interface Rolling {
   readonly bindings: readonly Binding[];
   /** What a cluster had before; null for nothing. */
   readonly was: (binding: Binding) => Binding | null;
-  /** How many clusters are asked for. */
-  readonly wanted: number;
+  /** Clusters that are picked. */
   readonly targeted: number;
+  /** Clusters that are not, and keep what is protected there until somebody approves that it goes. */
+  readonly kept: readonly Binding[];
 }
 
-function rollingIn({ before, after }: StateCommit, { inForce }: Judge): readonly Rolling[] {
-  const said = inForce.at(after.sourceCommit as Commit);
+function rollingIn(page: StateCommit, judge: Judge): readonly Rolling[] {
+  const { before, after } = page;
+  const said = judge.inForce.at(after.sourceCommit as Commit);
   return [...after.placements.values()].flatMap((record): readonly Rolling[] => {
     const old = before?.placements.get(record.key);
     const document = said.get(`placements/${record.key}.yaml`);
     if (old === record || document?.kind !== "placement" || isExternal(document) || record.deleting !== null) return [];
     const bindings = [...record.bindings.values()];
     const targeted = bindings.filter((it) => it.state !== "Unscheduled").length;
-    const [kind, rest = ""] = document.policy.split(" ");
-    const wanted = kind === "PickN" ? Number(rest) : kind === "PickFixed" ? rest.split(",").length : targeted;
+    const kept = bindings.filter((it) => isKept(it, record, page, judge));
     const was = ({ cluster, uid }: Binding): Binding | null => {
       const found = old?.bindings.get(cluster);
       return found?.uid === uid ? found : null;
     };
-    return [{ document, record, bindings, was, wanted, targeted }];
+    return [{ document, record, bindings, was, targeted, kept }];
   });
 }
+
+/** How many clusters are asked for: of all that match, with those that stay `kept` for now. */
+function wantedBy({ document, targeted }: Rolling, kept: readonly Binding[]): number {
+  const [kind, rest = ""] = document.policy.split(" ");
+  if (kind === "PickN") return Number(rest);
+  return kind === "PickFixed" ? rest.split(",").length : targeted + kept.length;
+}
+
+/** Those of `kept` about whom nobody can have approved anything yet: what was approved may only wait for its turn. */
+const unasked = ({ record, kept }: Rolling, { before }: StateCommit): readonly Binding[] =>
+  [record, before?.placements.get(record.key)].some((it) => it?.change?.request?.approval != null) ? [] : kept;
 
 /** Percentages round up. */
 function boundOf({ document }: Rolling, name: string, of: number): number {
@@ -101,7 +113,7 @@ function isReallyUp(
  */
 function* removesWithinBounds(page: StateCommit, judge: Judge): Generator<string> {
   for (const rolling of rollingIn(page, judge)) {
-    const { record, bindings, was, wanted } = rolling;
+    const { record, bindings, was } = rolling;
     const isEvicted = evictionsFrom(record, page, judge);
     const taken = bindings.filter((it) => {
       const old = was(it);
@@ -110,6 +122,7 @@ function* removesWithinBounds(page: StateCommit, judge: Judge): Generator<string
       return isWell(it, old.target, page) || (!mayHaveFailed(it, record, page) && isReallyUp(record, it, page, judge));
     });
     if (taken.length === 0) continue;
+    const wanted = wantedBy(rolling, unasked(rolling, page));
     const least = wanted - boundOf(rolling, "unavailable", wanted);
     // Updates and removals of one pass are bounded independently; what only comes to a cluster is not there yet.
     const isUpdated = (it: Binding): boolean => was(it)?.target != null && isNew(it, was(it));
@@ -129,7 +142,7 @@ function* removesWithinBounds(page: StateCommit, judge: Judge): Generator<string
  */
 function* updatesWithinBounds(page: StateCommit, judge: Judge): Generator<string> {
   for (const rolling of rollingIn(page, judge)) {
-    const { record, bindings, was, wanted, targeted } = rolling;
+    const { record, bindings, was, targeted, kept } = rolling;
     const isEvicted = evictionsFrom(record, page, judge);
     const isLate = (old: Binding): boolean => mayHaveFailed(old, record, page);
     const updated = bindings.filter((it) => {
@@ -139,11 +152,12 @@ function* updatesWithinBounds(page: StateCommit, judge: Judge): Generator<string
     });
     const taken = updated.filter((it) => isReallyUp(record, was(it) ?? it, page, judge));
     if (taken.length === 0) continue;
-    const of = Math.min(wanted, targeted);
+    const stay = unasked(rolling, page);
+    const of = Math.min(wantedBy(rolling, stay), targeted + stay.length);
     const least = of - boundOf(rolling, "unavailable", of);
     const left = bindings.filter(
       (it) =>
-        (it.state !== "Unscheduled" || isKept(it, record, page, judge)) &&
+        (it.state !== "Unscheduled" || kept.includes(it)) &&
         (it.removal === null || isEvicted(it)) &&
         !isNew(it, was(it)) &&
         (isPerhapsWell(it, page) || isReallyUp(record, it, page, judge)),
@@ -158,19 +172,18 @@ function isKept(binding: Binding, { key }: PlacementRecord, page: StateCommit, j
   const { hub } = judge.simulation;
   const version = inForce(page.after, judge);
   const { parent } = hub.commitAt(page.commit);
-  if (version === null || parent === null || binding.removal !== null) return false;
+  if (version === null || parent === null || binding.state !== "Unscheduled" || binding.removal !== null) return false;
   return renderedAt(hub, parent, binding.cluster, key).some((it) => isProtected(it.key, binding, version));
 }
 
-/** I-04: whoever may hold a placement, failed and leaving ones apart, is within what is wanted and the surge. */
+/** I-04: where clusters are added, whoever may hold a placement, failed ones apart, is within what is wanted and the surge. */
 function* addsWithinBounds(page: StateCommit, judge: Judge): Generator<string> {
   for (const rolling of rollingIn(page, judge)) {
-    const { record, bindings, was, wanted } = rolling;
+    const { record, bindings, was, kept } = rolling;
+    const wanted = wantedBy(rolling, kept);
     const fresh = bindings.filter((it) => it.target !== null && was(it)?.target == null);
     const most = wanted + boundOf(rolling, "surge", wanted);
-    const holding = bindings.filter(
-      (it) => it.target !== null && it.removal === null && !mayHaveFailed(it, record, page),
-    );
+    const holding = bindings.filter((it) => it.target !== null && !mayHaveFailed(it, record, page));
     if (fresh.length > 0 && holding.length > most)
       yield `${record.key} is brought to ${namesOf(fresh)}, and ${holding.length} hold it, at most ${most} may`;
   }

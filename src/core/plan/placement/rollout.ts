@@ -171,7 +171,10 @@ const stateOf = ({ spec }: PlacementRecord, bindings: readonly RolloutBinding[])
   bindings,
 });
 
-/** A binding as the budget sees it. What waits for an approval stays as it is until then, and takes no one's turn. */
+/**
+ * A binding as the budget sees it. What waits for an approval stays as it is until then, and takes no one's turn
+ * (`rollout/README.md#kept`).
+ */
 const asIs = ({ binding, version, isCurrent, failure, readiness }: Row, isWaiting: boolean): RolloutBinding => ({
   cluster: binding.cluster,
   state: isWaiting && binding.state === "Unscheduled" ? "Bound" : binding.state,
