@@ -209,6 +209,13 @@ describe("run", () => {
     expect(inHub("show", "flotilla/run-web-3-run:runs/web-3.yaml")).toContain("state: Run");
   });
 
+  test("runs of one name in two namespaces have two branches for --pr", async () => {
+    expect((await flotilla(...create, "--pr")).out).toContain("pushed flotilla/run-web-3 to origin\n");
+    expect((await flotilla(...create, "-n", "shop", "--pr")).out).toContain(
+      "pushed flotilla/run-shop_web-3 to origin\n",
+    );
+  });
+
   test("on another branch it is said that it has no effect yet", async () => {
     git("checkout", "--quiet", "-b", "mine");
     expect((await flotilla(...create)).out).toContain(

@@ -1286,6 +1286,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/render/select.test.ts"],
   },
   {
+    breaks: "asks for answers to a request of a namespace where those to one of the fleet stand",
+    file: "src/core/report/approval-files.ts",
+    find: "return `approvals/namespaces/${namespace}/${name}`;",
+    replace: "return `approvals/${namespace}/${name}`;",
+    caughtBy: ["test/core/ledger/paths.test.ts"],
+  },
+  {
+    breaks: "lets a team call a placement like the mark of another one",
+    file: "src/core/apply/mark.ts",
+    find: "}_${digestOfText(placement)",
+    replace: "}-${digestOfText(placement)",
+    caughtBy: ["test/core/ledger/paths.test.ts"],
+  },
+  {
     breaks: "lets a ResourcePlacement name a cluster-scoped kind",
     file: "src/core/intent/kinds/placement.ts",
     find: 'return scope === "Cluster" ? [clusterScopedKind(selector.kind, at)] : [];',

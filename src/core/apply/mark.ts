@@ -34,10 +34,13 @@ export function marked(manifest: Manifest, write: Write): Manifest {
   };
 }
 
-/** A placement's key as a label value: `team/web` is `team.web`; beyond 63 characters it is cut, with a hash. */
+/**
+ * A placement's key as a label value: `team/web` is `team.web`; beyond 63 characters it is cut, with a hash that nobody
+ * finds another name for. No name has a `_`, so that nobody can call a placement like the cut key of another one.
+ */
 export function markOf(placement: PlacementKey): string {
   const text = placement.replace("/", ".");
-  return text.length <= 63 ? text : `${text.slice(0, 54)}-${digestOfText(placement).slice(0, 8)}`;
+  return text.length <= 63 ? text : `${text.slice(0, 30)}_${digestOfText(placement).slice(0, 32)}`;
 }
 
 /** `fleet/epoch/sequence`. */

@@ -30,10 +30,13 @@ export function approvalFile(
   return { path: `${approvalFolder(run)}/${stage}-${when}.yaml`, text };
 }
 
-/** The folder where people look for the approvals of a run or a placement. */
+/**
+ * The folder where people look for the approvals of a run or a placement: no two names share one, and none lies where
+ * another one has a file, since files end with `.yaml` and names of namespaces have no dot.
+ */
 export const approvalFolder = ({ namespace, name }: GateRef["run"]): string => {
-  const own = namespace === null ? name : `${namespace}/${name}`;
-  return `approvals/${/^deletions(?:\/|$)/.test(own) ? `runs/${own}` : own}`;
+  if (namespace !== null) return `approvals/namespaces/${namespace}/${name}`;
+  return name === "deletions" ? "approvals/runs/deletions" : `approvals/${name}`;
 };
 
 export const approvalFileText = (

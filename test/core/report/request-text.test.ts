@@ -270,7 +270,7 @@ test.each([
 
 test.each([
   [null, "web", "approvals/web/change.ann.yaml"],
-  ["shop", "web", "approvals/shop/web/change.ann.yaml"],
+  ["shop", "web", "approvals/namespaces/shop/web/change.ann.yaml"],
   [null, "deletions", "approvals/runs/deletions/change.ann.yaml"],
 ] as const)("an answer to a change of %s/%s stands where answers are read", (namespace, name, want) => {
   const [ask] = changing();

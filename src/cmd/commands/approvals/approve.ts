@@ -241,7 +241,8 @@ async function write(
 ): Promise<ExitCode> {
   const text = approvalFileText(requestObjectName(ask), file);
   const slug = `${decision}-${approvalPathPrefix(ask).replace("approvals/", "")}-${who.principal}`
-    .replaceAll(/[^A-Za-z0-9]+/g, "-")
+    .replace(/namespaces\/([^/]+)\//, "$1_")
+    .replaceAll(/[^A-Za-z0-9_]+/g, "-")
     .toLowerCase();
   const subject = `${verbs[decision]} ${whatText(ask)}`;
   const files = [{ path: file.path, text, before: null }, ...gone];

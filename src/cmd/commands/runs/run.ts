@@ -42,7 +42,7 @@ export async function createRun(options: RunCreateOptions, terminal: Terminal): 
   const file = runFile({ namespace, name, placement, strategy, index, state }, root);
   const version = index === null ? "what it selects now" : `resource snapshot ${index}`;
   const subject = `Create run ${name}: ${version} of ${placement} by ${strategy}`;
-  const written = { files: [{ ...file, before: null }], subject, slug: `run-${name}` };
+  const written = { files: [{ ...file, before: null }], subject, slug: runSlug(namespace, name) };
   return commitFiles(author, written, options, terminal);
 }
 
@@ -120,8 +120,13 @@ export async function setRunState(options: RunStateOptions, to: "Run" | "Stop", 
     return usageError(`${file.path} cannot be edited`, `set spec.state to ${to} in it by hand`, terminal);
   const subject = `${to === "Run" ? "Start" : "Stop"} run ${name}`;
   const files = [{ path: file.path, text, before: file.text }];
-  return commitFiles(author, { files, subject, slug: `run-${name}-${to.toLowerCase()}` }, options, terminal);
+  const slug = `${runSlug(namespace, name)}-${to.toLowerCase()}`;
+  return commitFiles(author, { files, subject, slug }, options, terminal);
 }
+
+/** Names the branch of a pull request: runs of one name in two namespaces have two. */
+const runSlug = (namespace: string | null, name: string): string =>
+  `run-${namespace === null ? "" : `${namespace}_`}${name}`;
 
 export interface RollbackOptions extends CommitOptions {
   readonly placement: string;
