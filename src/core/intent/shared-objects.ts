@@ -5,8 +5,8 @@ import { type ClusterName, compareText } from "../model/value.ts";
 import { type FieldProblems, warning } from "../yaml/problems.ts";
 
 /**
- * Warns of objects that another placement, first by name, selects as well for the same cluster: that one keeps them there
- * (`plan/README.md#d-9`). Only of what both name, and of policies that pick for certain: by labels, that is seen once it is
+ * Warns of objects that another placement, first by name, selects as well for the same cluster: one of them keeps them there
+ * (`plan/README.md#hand-over`), which the record alone can tell. Only of what both name, and of policies that pick for certain: by labels, that is seen once it is
  * scheduled, and `plan` says it.
  */
 export function sharedObjectAdvice(
@@ -28,7 +28,9 @@ export function sharedObjectAdvice(
     if (shared.length === 0) return [];
     const where =
       shared.length === 1 ? `the cluster ${shared[0]}` : `${shared.length} clusters, ${shared[0]} among them`;
-    const message = `selects for ${where} what placement ${other.key} (${other.source.path}) selects as well, which keeps it`;
+    const theOther = `placement ${other.key} (${other.source.path})`;
+    const keeper = `whoever of the two has it keeps it, and ${other.key} gets it where neither does`;
+    const message = `selects for ${where} what ${theOther} selects as well: ${keeper}`;
     return [warning("FLT1342", ["spec", "resourceSelectors", at], message, "leave it out of one of them")];
   });
 }

@@ -32,7 +32,7 @@ it.each([
   ["different clusters by name", on("a"), on("b"), null],
   ["by labels, which may pick others by then", some, "", null],
 ])("two placements that name the same object, %s", (_, one, other, want) => {
-  const where = `selects for ${want} what placement first (a.yaml) selects as well, which keeps it`;
+  const where = `selects for ${want} what placement first (a.yaml) selects as well: whoever of the two has it keeps it, and first gets it where neither does`;
   expect(of(selecting("first", one), selecting("second", other))).toEqual(
     want === null ? [] : [`b.yaml warning FLT1342: spec.resourceSelectors[0]: ${where}; leave it out of one of them`],
   );
