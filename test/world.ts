@@ -3,7 +3,13 @@ import { isDeepStrictEqual } from "node:util";
 import { check } from "../src/core/check/check.ts";
 import { versionsNamed } from "../src/core/model/binding.ts";
 import type { CommitFact, PathChange } from "../src/core/model/commit.ts";
-import { defaultFleet, type FleetSpec, type MemberCluster, type PriceList } from "../src/core/model/fleet.ts";
+import {
+  defaultFleet,
+  type FleetSpec,
+  type MemberCluster,
+  type PriceList,
+  type Tenant,
+} from "../src/core/model/fleet.ts";
 import {
   clusterDocumentKey,
   fleetDocumentKey,
@@ -92,6 +98,7 @@ export class World {
   news: Ledger | null = null;
   patience: Seen["patience"] = "retryAt";
   fleet: FleetSpec = defaultFleet;
+  tenants: readonly Tenant[] = [];
   readonly clusters = new Map<ClusterName, MemberCluster>();
   readonly placements = new Map<PlacementKey, Placement>();
   readonly objects = new Map<ObjectKey, SourcedManifest>();
@@ -237,7 +244,7 @@ export class World {
       objects: sorted(this.objects),
       scopes: this.scopes,
       confirmations: new Set(this.confirmations),
-      tenants: [],
+      tenants: this.tenants,
       holds: this.holds,
       suspects: new Map(),
       unusable: this.unusable,

@@ -157,7 +157,7 @@ test("every placement is picked onto as many members as it should, and every mem
   const candidates = [...clusters.values()].map((it) => candidateOf(it, null));
   const picks = [...placements.values()].flatMap(({ spec: { policy } }) => {
     const { create } = schedule(
-      { policy, namespace: null, candidates, cycleBindings: [], recorded: [], now: 0 as never },
+      { policy, namespace: null, grants: [], candidates, cycleBindings: [], recorded: [], now: 0 as never },
       profiles.default,
     );
     expect(create).toHaveLength(10);

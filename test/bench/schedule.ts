@@ -117,7 +117,15 @@ function coldRound({ clusters, placements }: Intent, count: number): number {
 }
 
 function scheduled(policy: PlacementPolicy, candidates: readonly Candidate[]): void {
-  const cycle = { policy, candidates, namespace: null, cycleBindings: [], recorded: [], now: systemClock.now() };
+  const cycle = {
+    policy,
+    candidates,
+    namespace: null,
+    grants: [],
+    cycleBindings: [],
+    recorded: [],
+    now: systemClock.now(),
+  };
   const { fulfilled } = schedule(cycle, profiles.default);
   if (!fulfilled) throw new Error("a placement finds too few members");
 }

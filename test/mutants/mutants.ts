@@ -535,8 +535,8 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "judges a placement in a namespace as if it were in none",
     file: "src/core/schedule/same-outcome.ts",
-    find: "const situation = { policy, namespace, candidates: [candidate], now };",
-    replace: "const situation = { policy, namespace: null, candidates: [candidate], now };",
+    find: "const situation = { policy, namespace, grants, candidates: [candidate], now };",
+    replace: "const situation = { policy, namespace: null, grants, candidates: [candidate], now };",
     caughtBy: ["test/core/schedule/same-outcome.test.ts"],
   },
   {

@@ -1,4 +1,5 @@
 import type { Binding, ClusterDecision } from "../model/binding.ts";
+import { clusterGrantsOf } from "../model/fleet.ts";
 import type { Intent } from "../model/intent.ts";
 import type { Ledger, PlacementRecord, PolicySnapshot } from "../model/ledger.ts";
 import type { Placement } from "../model/placement.ts";
@@ -37,7 +38,8 @@ export function* auditSchedule(world: World, after: Ledger): Generator<AuditFind
     }
     const cycleBindings = standingsIn(before, record);
     const recorded = snapshots.at(-1)?.verdict?.decisions ?? [];
-    const cycle = { policy, namespace: record.namespace, candidates, cycleBindings, recorded, now: world.now };
+    const grants = clusterGrantsOf(placement.source, world.intent.tenants);
+    const cycle = { policy, namespace: record.namespace, grants, candidates, cycleBindings, recorded, now: world.now };
     const outcome = schedule(cycle, profiles[world.intent.fleet.profile]);
     for (const what of [...verdictFaults(outcome, before, record), ...bindingFaults(outcome, before, record)])
       yield finding(`${what} of ${record.key}`);

@@ -5,14 +5,20 @@ import { clusterGroup, flotillaGroup, placementGroup } from "../model/names.ts";
 import type { Placement } from "../model/placement.ts";
 import type { Plan, World } from "../model/plan.ts";
 import type { PlanDefect } from "../model/plan-defect.ts";
+import { selectsIfAny } from "../model/value.ts";
 import { defect, inventoryKey, placementActionsIn } from "./check-defect.ts";
 
 /**
  * Lists what is applied beyond the grant of the tenant who asks for it: in other namespaces, in none, or of a kind that its
  * document may not be of (`intent/README.md#i-46`). What was accepted before the grant became tighter, and stays, is held.
  */
-export function* checkTenants({ actions }: Plan, { intent }: World): Generator<PlanDefect<"GrantExceeded">> {
-  if (intent.tenants.length === 0) return;
+export function* checkTenants(plan: Plan, world: World): Generator<PlanDefect<"GrantExceeded">> {
+  if (world.intent.tenants.length === 0) return;
+  yield* appliesBeyond(plan, world);
+  yield* goesBeyond(plan, world);
+}
+
+function* appliesBeyond({ actions }: Plan, { intent }: World): Generator<PlanDefect<"GrantExceeded">> {
   const held = new Set(intent.holds.map((it) => inventoryKey(it.id)));
   for (const [cluster, { placement: key, apply }] of placementActionsIn(actions)) {
     const placement = intent.placements.get(key);
@@ -32,6 +38,31 @@ export function* checkTenants({ actions }: Plan, { intent }: World): Generator<P
         { kind: "object", placement: key, cluster, object },
         `applies ${object} of ${key} to ${cluster}, ${why}`,
       );
+    }
+  }
+}
+
+/**
+ * Clusters that are picked, or brought to something new, although the grant of the placement's tenant keeps it off them.
+ * What is there stays, and what it carries is put right.
+ */
+function* goesBeyond({ ledger }: Plan, { ledger: old, intent }: World): Generator<PlanDefect<"GrantExceeded">> {
+  for (const [key, { bindings, deleting }] of ledger.placements) {
+    const before = old.placements.get(key)?.bindings;
+    const placement = intent.placements.get(key);
+    if (bindings === before || deleting !== null || placement === undefined) continue;
+    const limits = tenantsAt(placement, intent).filter((it) => it.clusters !== null);
+    for (const { cluster, state, target } of limits.length === 0 ? [] : bindings.values()) {
+      const was = before?.get(cluster);
+      const isPicked = state !== "Unscheduled" && (was === undefined || was.state === "Unscheduled");
+      const isBrought =
+        target !== null && (was?.target?.digest !== target.digest || was.target.sequence !== target.sequence);
+      const labels = intent.clusters.get(cluster)?.labels;
+      const exceeded = labels === undefined ? undefined : limits.find((it) => !selectsIfAny(it.clusters, labels));
+      if (exceeded === undefined || !(isPicked || isBrought)) continue;
+      const what = isPicked ? `picks ${cluster} for ${key}` : `brings something new of ${key} to ${cluster}`;
+      const why = `which ${exceeded.folder} is not granted (${exceeded.place})`;
+      yield defect("GrantExceeded", { kind: "binding", placement: key, cluster }, `${what}, ${why}`);
     }
   }
 }

@@ -47,6 +47,8 @@ export function scheduleHub(documents: readonly Json[], { profile, now }: HubRun
     {
       policy,
       namespace: hubNamespaceOf(value),
+      // A hub has no tenants.
+      grants: [],
       candidates: hubMembers(members, profile === "kubefleet"),
       cycleBindings: hubBindings(bindings, value),
       recorded: before.verdict?.decisions ?? [],

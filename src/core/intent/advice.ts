@@ -1,6 +1,14 @@
+import { clusterGrantsOf, exceededOn } from "../model/fleet.ts";
 import type { Intent, Problem } from "../model/intent.ts";
 import { isObject, type Json, member } from "../model/json.ts";
-import { type EnvelopeRef, envelopeRef, kindKey, misplacedIn, type WrappedObject } from "../model/manifest.ts";
+import {
+  type EnvelopeRef,
+  envelopeRef,
+  kindKey,
+  misplacedIn,
+  type SourcePosition,
+  type WrappedObject,
+} from "../model/manifest.ts";
 import type { Placement } from "../model/placement.ts";
 import { type ClusterName, compareText } from "../model/value.ts";
 import { locateProblem } from "../yaml/locate.ts";
@@ -15,7 +23,7 @@ import { sharedObjectAdvice } from "./shared-objects.ts";
 
 type AdviceContext = Pick<
   Intent,
-  "fleet" | "clusters" | "prices" | "placements" | "strategies" | "objects" | "scopes" | "unusable"
+  "fleet" | "tenants" | "clusters" | "prices" | "placements" | "strategies" | "objects" | "scopes" | "unusable"
 >;
 
 /**
@@ -32,13 +40,14 @@ export function adviceOn(context: AdviceContext, versions: DocumentVersions): re
   return problems;
 }
 
-function problemsWith({ id, content }: DocumentVersion, context: AdviceContext): FieldProblems {
+function problemsWith({ id, content, source }: DocumentVersion, context: AdviceContext): FieldProblems {
   switch (content.kind) {
     case "fleet":
       return [...contextProblems(context), ...priceListProblems(context)];
     case "placement":
       return [
         ...clusterNameProblems(content.placement, context),
+        ...grantProblems(content.placement, source, context),
         ...placementAdvice(content.placement, context),
         ...sharedObjectAdvice(content.placement, context),
       ];
@@ -106,6 +115,23 @@ function clusterNameProblems(
   return policy.clusterNames.flatMap((it, i) =>
     clusters.has(it) ? [] : [unknownClusterProblem(it, ["spec", "policy", "clusterNames", i], clusters)],
   );
+}
+
+/** Clusters that a tenant's placement names and is not granted: it is never picked there. */
+function grantProblems(
+  { spec: { policy } }: Pick<Placement, "spec">,
+  source: SourcePosition,
+  { clusters, tenants }: AdviceContext,
+): FieldProblems {
+  const grants = clusterGrantsOf(source, tenants);
+  if (policy.kind !== "PickFixed" || grants.length === 0) return [];
+  return policy.clusterNames.flatMap((it, i) => {
+    const member = clusters.get(it);
+    const grant = member === undefined ? null : exceededOn(member, grants);
+    if (grant === null) return [];
+    const message = `names the cluster ${it}, which ${grant.folder}** is not granted (${grant.place})`;
+    return [error("FLT1404", ["spec", "policy", "clusterNames", i], message, "have it granted, or name another one")];
+  });
 }
 
 function unknownClusterProblem(

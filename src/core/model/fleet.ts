@@ -1,6 +1,7 @@
+import { rememberedPair } from "./identity.ts";
 import type { Json } from "./json.ts";
 import type { SourcePosition } from "./manifest.ts";
-import type { ClusterName, Instant, Labels } from "./value.ts";
+import { type ClusterName, type Instant, type LabelSelector, type Labels, selectsIfAny } from "./value.ts";
 
 /** `fleet.yaml`: kind Fleet of flotilla.dev/v1alpha1, defaulted. A repository without one has {@link defaultFleet}. */
 export interface FleetSpec {
@@ -29,6 +30,8 @@ export interface TenantGrant {
   readonly namespaces: readonly string[];
   /** As written: `ConfigMap`, `Certificate.cert-manager.io`. At least one. */
   readonly kinds: readonly string[];
+  /** Which clusters its placements may be on; null: all. */
+  readonly clusters: LabelSelector | null;
 }
 
 /** A grant that documents are held against. */
@@ -52,6 +55,22 @@ const none: readonly never[] = [];
 /** The grants that a file has to keep to, every one of them; none of a file that is the platform's. */
 export const grantsOf = (path: string, tenants: readonly Tenant[]): readonly Tenant[] =>
   tenants.length === 0 ? none : tenants.filter((it) => isOfTenant(path, it));
+
+/** Those of the file of a placement that say on which clusters it may be. The same list for the same file and grants. */
+export const clusterGrantsOf = (source: SourcePosition, tenants: readonly Tenant[]): readonly Tenant[] =>
+  tenants.length === 0 ? none : limitingGrants(source, tenants);
+
+const limitingGrants = rememberedPair((source: SourcePosition, tenants: readonly Tenant[]): readonly Tenant[] => {
+  const found = grantsOf(source.path, tenants).filter((it) => it.clusters !== null);
+  return found.length === 0 ? none : found;
+});
+
+/**
+ * The grant that keeps a placement off a cluster, by the labels in the cluster's file: what its nodes tell, whoever
+ * administers it could change. Null where all of them let it there.
+ */
+export const exceededOn = ({ labels }: Pick<MemberCluster, "labels">, grants: readonly Tenant[]): Tenant | null =>
+  grants.find((it) => !selectsIfAny(it.clusters, labels)) ?? null;
 
 /** Deletions that one source commit may cause unasked: the larger of number and share (`plan/README.md#d-3`). */
 export interface DeletionBounds {

@@ -31,6 +31,13 @@ export type Reason =
       readonly resourceIndex: number;
       readonly clusters: readonly ClusterName[];
     }
+  /** It stays there as it is, since it was there before its tenant's grant became tighter; `grant`: where that stands. */
+  | {
+      readonly kind: "beyondGrant";
+      readonly placement: PlacementKey;
+      readonly clusters: readonly ClusterName[];
+      readonly grant: string;
+    }
   /** Held back by the rollout's budget; `arithmetic` shows ready, needed, budget. */
   | {
       readonly kind: "heldBack";

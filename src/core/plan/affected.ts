@@ -56,8 +56,8 @@ const reachOf: { readonly [Part in keyof Intent]: Reach } = {
   scopes: (before, after) => (sameMap(before.scopes, after.scopes) ? [] : null),
   holds: (before, after) => (before.holds.length + after.holds.length === 0 ? [] : null),
   unusable: (before, after) => (before.unusable.size + after.unusable.size === 0 ? [] : null),
-  // What they keep out, and where placements may go, stands in the other parts.
-  tenants: noPlacement,
+  // What they keep out stands in the other parts; where placements may go concerns all of a tenant's.
+  tenants: (before, after) => (sameList(before.tenants, after.tenants) ? [] : null),
   // Of what is held, which concerns them all.
   suspects: noPlacement,
   placements: (before, after) => differingEntries(before.placements, after.placements).map(([key]) => key),

@@ -1,3 +1,4 @@
+import { clusterGrantsOf, type Tenant } from "../model/fleet.ts";
 import { rememberedPair, sameList, sameMap } from "../model/identity.ts";
 import type { Intent } from "../model/intent.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
@@ -27,6 +28,8 @@ import { recordsOf, runsOf } from "./runs/runs-of.ts";
  */
 export interface DecisionBasis {
   readonly placement: Placement;
+  /** Where it may go, as its tenant is granted. */
+  readonly grants: readonly Tenant[];
   readonly selection: Selection;
   /** The newest snapshot holds what is selected: as long as the selection stands, its content is there. */
   readonly isSelected: boolean;
@@ -67,6 +70,7 @@ export function decisionBasisOf(
   const { selection, isSettled } = standstill;
   return {
     placement,
+    grants: clusterGrantsOf(placement.source, intent.tenants),
     runs: runsAround(record, context),
     selection,
     isSelected:
@@ -116,7 +120,8 @@ export function isScheduledAlike(
   const { intent, now } = context.world;
   const profile = profiles[intent.fleet.profile];
   const latest = policySnapshots.at(-1) ?? { index: 0, verdict: null };
-  const cycle = { policy, namespace, candidates: context.candidates, now };
+  const { candidates } = context;
+  const cycle = { policy, namespace, grants: clusterGrantsOf(basis.placement.source, intent.tenants), candidates, now };
   const changes = changesIn(basis.fleetView, context.fleetView);
   for (const name of moved) {
     const change = changes.get(name) ?? null;
@@ -207,8 +212,9 @@ const partsAsBefore: { readonly [Part in keyof Intent]: Comparison | null } = {
   // What is held stands in the other parts as it is in force; that it is held is said of the fleet as a whole.
   holds: null,
   suspects: null,
-  // What they keep out is not in the other parts.
-  tenants: null,
+  // What else they keep out is not in the other parts.
+  tenants: (basis, placement, _, { world }) =>
+    sameList(basis.grants, clusterGrantsOf(placement.source, world.intent.tenants)),
   // They ask for nothing.
   problems: null,
   files: null,

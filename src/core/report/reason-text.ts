@@ -47,6 +47,7 @@ export function weightOf(reason: Reason): Weight {
     case "inventoryLost":
     case "orphans":
     case "left":
+    case "beyondGrant":
     case "held":
     case "answerDenied":
     case "confirmationVoid":
@@ -107,6 +108,7 @@ export function reasonText(reason: Reason): string {
     case "waitingForHandOver":
     case "wantedTwice":
     case "held":
+    case "beyondGrant":
       return ownerText(reason);
     case "leaving":
       return `${reason.placement}: ${quantity(reason.objects, "object")} still to be removed from ${reason.cluster}: ${reason.message}`;
@@ -140,7 +142,11 @@ const strayText = (reason: Extract<Reason, { kind: "inventoryLost" | "orphans" }
 const untilText = (until: Instant | null): string => (until === null ? "" : ` (until ${instantText(until)})`);
 
 /** Reasons why an object stays as it is, or with whom it is. */
-function ownerText(reason: Extract<Reason, { kind: "waitingForHandOver" | "wantedTwice" | "held" }>): string {
+function ownerText(
+  reason: Extract<Reason, { kind: "waitingForHandOver" | "wantedTwice" | "held" | "beyondGrant" }>,
+): string {
+  if (reason.kind === "beyondGrant")
+    return `${reason.placement}: stays on ${someNames(reason.clusters)} as it is, which its tenant is not granted (${reason.grant}): nothing new gets there`;
   if (reason.kind === "held")
     return `${objectText(reason.object)}: stays as accepted in ${reason.commit.slice(0, 7)}, ${reason.because ?? "its file cannot be used"}`;
   const objects = `${someNames(reason.objects.map(objectText))} on`;

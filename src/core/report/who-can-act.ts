@@ -18,6 +18,11 @@ interface Wait {
   readonly who: string;
 }
 
+const whoLetsGo = ({ isLettingGo, keeper }: Extract<Reason, { kind: "wantedTwice" }>): string =>
+  isLettingGo
+    ? `the owner of ${keeper}: let its rollout go on`
+    : "the owner of either placement: leave the objects out of one of them";
+
 /** Who can do something about it, and what. */
 export function whoCanAct(reason: Reason, at: PlacementContext): string {
   switch (reason.kind) {
@@ -43,15 +48,15 @@ export function whoCanAct(reason: Reason, at: PlacementContext): string {
     case "leaving":
       return reason.stuck ? "the member's operator: something there blocks the deletion" : byItself;
     case "wantedTwice":
-      return reason.isLettingGo
-        ? `the owner of ${reason.keeper}: let its rollout go on`
-        : "the owner of either placement: leave the objects out of one of them";
+      return whoLetsGo(reason);
     case "quarantined":
       return "whoever operates flotilla: report the defect; any commit to the source has it planned again";
     case "confirmationNeeded":
       return `whoever may ${reason.because === "protected" ? "approve the change" : "commit a confirmation"}, or revert`;
     case "confirmationVoid":
       return "whoever committed it: remove the file";
+    case "beyondGrant":
+      return "the fleet's owner: grant the cluster, or the placement's owner: leave it";
     case "held":
       return reason.because === null ? "the file's owner: make it valid again" : "the owner of that file: repair it";
     case "sourceHeld":

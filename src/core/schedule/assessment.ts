@@ -1,3 +1,4 @@
+import { clusterGrantsOf } from "../model/fleet.ts";
 import type { Intent } from "../model/intent.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import type { ClusterName, Instant } from "../model/value.ts";
@@ -12,6 +13,7 @@ import {
 } from "./framework/cycle.ts";
 import { bestOfAll, fitsAll, preparedAgain, preparePlugins } from "./framework/judging.ts";
 import type { Prepared } from "./framework/plugin.ts";
+import { notGranted, tenantClusters } from "./plugins/tenant-clusters.ts";
 import { type Profile, profiles } from "./profile.ts";
 
 /** How one member stands to a placement as things are now. For people to read: nothing is decided by it. */
@@ -40,13 +42,15 @@ const nearestCount = 2;
 
 /** {@link assessClusters} of a placement as it is recorded, over the members that the files declare. */
 export function assessPlacement(
-  { spec, namespace, policySnapshots, bindings }: PlacementRecord,
+  { key, spec, namespace, policySnapshots, bindings }: PlacementRecord,
   { intent, ledger, now }: { readonly intent: Intent; readonly ledger: Ledger; readonly now: Instant },
 ): readonly Assessment[] {
   const latest = policySnapshots.at(-1);
+  const source = intent.placements.get(key)?.source;
   const cycle = {
     policy: spec.policy,
     namespace,
+    grants: source === undefined ? [] : clusterGrantsOf(source, intent.tenants),
     candidates: candidatesIn(intent.clusters, ledger.clusters),
     cycleBindings: [...bindings.values()].map((it) => cycleBindingOf(it, latest?.index ?? 0)),
     recorded: latest?.verdict?.decisions ?? [],
@@ -62,7 +66,7 @@ export function assessPlacement(
 export function assessClusters(unordered: Cycle, { plugins }: Profile): readonly Assessment[] {
   const cycle = sortedCycle(unordered);
   const { policy } = cycle;
-  if (policy.kind === "PickFixed") return cycle.candidates.map((it) => namedOrNot(it, policy.clusterNames));
+  if (policy.kind === "PickFixed") return cycle.candidates.map((it) => namedOrNot(it, policy.clusterNames, cycle));
   const { scheduled, bound, obsolete, unscheduled } = classify(cycle);
   const holders = clustersIn([...scheduled, ...bound, ...obsolete]);
   const leaving = clustersIn(unscheduled);
@@ -94,16 +98,29 @@ export function assessClusters(unordered: Cycle, { plugins }: Profile): readonly
   return assessed.map((it) => ({ ...it, isNearest: nearest.has(it.cluster) }));
 }
 
-const namedOrNot = ({ cluster: { name } }: Candidate, clusterNames: readonly ClusterName[]): Assessment => ({
-  cluster: name,
-  isSelected: clusterNames.includes(name),
-  refusals: clusterNames.includes(name)
-    ? []
-    : [{ plugin: "PickFixed", because: "the policy does not name it", remedy: "add it to clusterNames" }],
-  numbers: [],
-  rank: null,
-  isNearest: false,
-});
+function namedOrNot(
+  { cluster }: Candidate,
+  clusterNames: readonly ClusterName[],
+  { grants }: Pick<Cycle, "grants">,
+): Assessment {
+  const isNamed = clusterNames.includes(cluster.name);
+  const beyond = notGranted(cluster, grants);
+  return {
+    cluster: cluster.name,
+    isSelected: isNamed && beyond === null,
+    refusals: [
+      ...(isNamed
+        ? []
+        : [{ plugin: "PickFixed", because: "the policy does not name it", remedy: "add it to clusterNames" }]),
+      ...(beyond === null
+        ? []
+        : [{ plugin: tenantClusters.name, because: beyond, remedy: "have it granted, or name another one" }]),
+    ],
+    numbers: [],
+    rank: null,
+    isNearest: false,
+  };
+}
 
 const refusalsOf = (candidate: Candidate, { plugins }: Prepared): readonly Refusal[] =>
   plugins.flatMap(({ plugin, at }) =>

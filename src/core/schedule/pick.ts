@@ -19,6 +19,7 @@ import type { Prepared, Ranked, Situation } from "./framework/plugin.ts";
 import { pickBatches } from "./pick-batches.ts";
 import { clusterEligibility, ineligibility, turnsIneligibleAt } from "./plugins/cluster-eligibility.ts";
 import { namespaceMissing, namespaceUnsure } from "./plugins/namespace-affinity.ts";
+import { notGranted, tenantClusters } from "./plugins/tenant-clusters.ts";
 import type { Profile } from "./profile.ts";
 import { trim } from "./trim.ts";
 
@@ -149,8 +150,14 @@ export function pickFixed(
     profile.keepsIneligibleTargets ? [...stay, ...classes.obsolete, ...classes.unscheduled] : [],
   );
   const members = candidatesByName(cycle.candidates);
+  // In both profiles: a grant that became tighter takes nothing away (`intent/README.md#clusters-of-tenants`).
+  const carried = clustersIn([...stay, ...classes.obsolete]);
   const judge = (name: ClusterName): Target =>
-    judgeTarget(name, members.get(name) ?? null, { isResident: resident.has(name), ...cycle });
+    judgeTarget(name, members.get(name) ?? null, {
+      isResident: resident.has(name),
+      isCarried: carried.has(name),
+      ...cycle,
+    });
   const targets = [...new Set(clusterNames)].map(judge);
   const valid = targets.filter((it) => it.kind === "valid");
   const picked = valid.filter((it) => !holders.has(it.decision.cluster)).map((it) => it.decision);
@@ -184,15 +191,26 @@ interface Target {
   readonly turnsAt: Instant | null;
 }
 
+interface Residence {
+  readonly isResident: boolean;
+  /** Of the present policy, or of the one before. */
+  readonly isCarried: boolean;
+}
+
 function judgeTarget(
   name: ClusterName,
   candidate: Candidate | null,
-  { isResident, namespace, now }: { readonly isResident: boolean } & Pick<Cycle, "namespace" | "now">,
+  { isResident, isCarried, namespace, grants, now }: Residence & Pick<Cycle, "namespace" | "grants" | "now">,
 ): Target {
   if (candidate === null) {
     const because = "no member cluster has this name";
     const decision = refusedDecision({ cluster: name, plugin: "PickFixed", because });
     return { kind: "unknown", decision, warning: null, turnsAt: null };
+  }
+  const beyond = isCarried ? null : notGranted(candidate.cluster, grants);
+  if (beyond !== null) {
+    const decision = refusedDecision({ cluster: name, plugin: tenantClusters.name, because: beyond });
+    return { kind: "ineligible", decision, warning: null, turnsAt: null };
   }
   const because = ineligibility(candidate, now);
   const turnsAt = turnsIneligibleAt(candidate, now);

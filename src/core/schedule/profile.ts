@@ -6,6 +6,7 @@ import { namespaceAffinity } from "./plugins/namespace-affinity.ts";
 import { doubleArithmetic, exactArithmetic } from "./plugins/property-sorter.ts";
 import { samePlacementAntiAffinity } from "./plugins/same-placement-anti-affinity.ts";
 import { taintToleration } from "./plugins/taint-toleration.ts";
+import { tenantClusters } from "./plugins/tenant-clusters.ts";
 import { topologySpreadConstraints } from "./plugins/topology-spread-constraints.ts";
 
 /** The plugins in use, and which fixes of the default profile (`schedule/README.md#where-we-differ`) apply. */
@@ -40,6 +41,7 @@ export const profiles: Readonly<Record<FleetSpec["profile"], Profile>> = {
     plugins: [
       clusterAffinity(exactArithmetic),
       clusterEligibility,
+      tenantClusters,
       namespaceAffinity,
       taintToleration,
       samePlacementAntiAffinity({ prefersLeaving: true }),
@@ -57,6 +59,7 @@ export const profiles: Readonly<Record<FleetSpec["profile"], Profile>> = {
     plugins: [
       clusterAffinity(doubleArithmetic),
       clusterEligibility,
+      tenantClusters,
       namespaceAffinity,
       taintToleration,
       samePlacementAntiAffinity({ prefersLeaving: false }),

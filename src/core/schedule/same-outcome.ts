@@ -6,42 +6,42 @@ import type { ClusterName } from "../model/value.ts";
 import { maxExplained } from "./explain.ts";
 import type { MemberNamespaces } from "./framework/facts.ts";
 import { filterCandidates, prepareSteady, rankCandidates, warningsOf } from "./framework/judging.ts";
-import type { Aspect, CandidateChange, Parts, Plugin, Situation } from "./framework/plugin.ts";
+import type { Aspect, CandidateChange, Parts, PlacementPlace, Plugin, Situation } from "./framework/plugin.ts";
+import { labelsOfGrants, notGranted } from "./plugins/tenant-clusters.ts";
 import type { Profile } from "./profile.ts";
 
 // Whether a cycle that was carried out comes out the same although a member changed. False only means that it has to run.
 
 /** A placement as far as what it looks at goes. */
-type Looking = Pick<Situation, "policy" | "namespace">;
+type Looking = Pick<Situation, "policy" | "namespace" | "grants">;
 
 /**
  * Whether nothing that changed about a candidate is looked at: not by a plugin, under this policy and in this namespace,
  * nor because the policy names the candidate. Such a change is none for the placement, wherever that is.
  */
-export function isLookedPast({ policy, namespace }: Looking, change: CandidateChange, { plugins }: Profile): boolean {
+export function isLookedPast({ policy, ...place }: Looking, change: CandidateChange, { plugins }: Profile): boolean {
   const aspects = changedAspects(change);
   if (aspects === null) return false;
   if (aspects.length === 0) return true;
   if (policy.kind === "PickFixed") {
     // Namespaces keep nothing away from there, but are warned of.
-    const warned = namespace === null ? [] : ["namespaces", `namespace ${namespace}`];
-    return (
-      !policy.clusterNames.includes(change.is.cluster.name) ||
-      !aspects.some((it) => it === "contact" || warned.includes(it))
-    );
+    const warned = place.namespace === null ? [] : ["namespaces", `namespace ${place.namespace}`];
+    const asked: readonly string[] = ["contact", ...warned, ...labelsOfGrants(place.grants)];
+    return !policy.clusterNames.includes(change.is.cluster.name) || !aspects.some((it) => asked.includes(it));
   }
-  const looked = lookedAt(plugins)(policy)(namespace);
+  const looked = lookedAt(plugins)(policy)(place);
   return looked !== null && !aspects.some((it) => looked.has(it));
 }
 
-/** What plugins look at under a policy, in the namespace that was asked about last; null where one of them does not say. */
+/** What plugins look at under a policy, for the place that was asked about last; null where one of them does not say. */
 const lookedAt = remembered((plugins: readonly Plugin[]) =>
   remembered((policy: PlacementPolicy) => {
-    let last: { readonly namespace: string | null; readonly looked: ReadonlySet<Aspect> | null } | null = null;
-    return (namespace: string | null): ReadonlySet<Aspect> | null => {
-      if (last === null || last.namespace !== namespace) {
-        const said = plugins.map((it) => it.looksAt?.(policy, namespace) ?? null);
-        last = { namespace, looked: said.every((it) => it !== null) ? new Set(said.flat()) : null };
+    let last: { readonly place: PlacementPlace; readonly looked: ReadonlySet<Aspect> | null } | null = null;
+    return ({ namespace, grants }: PlacementPlace): ReadonlySet<Aspect> | null => {
+      if (last === null || last.place.namespace !== namespace || last.place.grants !== grants) {
+        const place = { namespace, grants };
+        const said = plugins.map((it) => it.looksAt?.(policy, place) ?? null);
+        last = { place, looked: said.every((it) => it !== null) ? new Set(said.flat()) : null };
       }
       return last.looked;
     };
@@ -82,7 +82,7 @@ function changedNamespaces(was: MemberNamespaces | null, is: MemberNamespaces | 
  * True needs plugins that judge every candidate by itself.
  */
 export function hasSameVerdict(
-  { policy, namespace, now }: Looking & Pick<Situation, "now">,
+  { policy, namespace, grants, now }: Looking & Pick<Situation, "now">,
   { was, is }: CandidateChange,
   profile: Profile,
 ): boolean {
@@ -90,7 +90,7 @@ export function hasSameVerdict(
   if (policy.kind === "PickFixed") return !policy.clusterNames.includes(is.cluster.name);
   if (!isSeenAlike({ was, is }, policy, profile.plugins)) return false;
   const [before, after] = [was, is].map((candidate) => {
-    const situation = { policy, namespace, candidates: [candidate], now };
+    const situation = { policy, namespace, grants, candidates: [candidate], now };
     // The others judge alike whom others see alike.
     const prepared = prepareSteady(
       { ...situation, holders: nobody, obsolete: nobody, leaving: nobody },
@@ -151,9 +151,10 @@ export function hasSameOutcome(
   const parts = partsIn(situation, plugins);
   if (parts === null || parts.scores.some((it) => it.concernsOthers?.(change, candidates) === true)) return false;
   if (was.facts !== is.facts && !isWarnedAlike(change, situation, plugins)) return false;
-  if (isHeld) return true;
+  // What stays on a cluster that its grant does not reach is reported.
+  if (isHeld) return notGranted(was.cluster, cycle.grants) === notGranted(is.cluster, cycle.grants);
   // Which domains there are depends on who fits, and whoever did not fit may stand in a better one.
-  const isSpread = changing.some((it) => it.looksAt === undefined || it.looksAt(policy, cycle.namespace).length > 0);
+  const isSpread = changing.some((it) => it.looksAt === undefined || it.looksAt(policy, cycle).length > 0);
   return isUnlisted(change, standing.latest.verdict, parts, isSpread);
 }
 

@@ -17,6 +17,7 @@ const tenant = (change: Partial<Tenant> = {}): Tenant => ({
   folder,
   namespaces: ["web", "web-*"],
   kinds: ["Namespace", "ConfigMap", "ClusterResourcePlacement"],
+  clusters: null,
   place: "fleet.yaml:5:7",
   ...change,
 });

@@ -1,7 +1,7 @@
 // A placement in which nothing moves is not decided again, and no change that matters to it is overlooked: for each thing
 // that a decision rests on, a plan with warm memories is compared with one that has none.
 import { beforeEach, describe, expect, test } from "vitest";
-import { defaultFleet } from "../../../src/core/model/fleet.ts";
+import { defaultFleet, type Tenant } from "../../../src/core/model/fleet.ts";
 import type { Intent } from "../../../src/core/model/intent.ts";
 import { objectKey } from "../../../src/core/model/manifest.ts";
 import { placementGroup } from "../../../src/core/model/names.ts";
@@ -75,6 +75,14 @@ function heard(cluster: ClusterName, change: (said: Extract<Observation, { kind:
   return { ...seen, observed: new Map([...seen.observed, [cluster, change(said)]]) };
 }
 
+const grantOf = (folder: string, env: string): Tenant => ({
+  folder,
+  namespaces: ["web", "shop"],
+  kinds: ["Namespace", "ConfigMap", "Deployment"],
+  clusters: { matchLabels: { env } },
+  place: "fleet.yaml:5:7",
+});
+
 const changes: readonly { name: string; after: () => Seen }[] = [
   { name: "nothing", after: () => seen },
   { name: "a commit that changes nothing", after: () => newCommit() },
@@ -137,6 +145,11 @@ const changes: readonly { name: string; after: () => Seen }[] = [
   { name: "a cluster more", after: () => committed(() => world.join(clusterOf("m5", ["env=prod"]))) },
   { name: "a cluster less", after: () => committed(() => void world.clusters.delete(m1)) },
   { name: "another profile", after: () => newCommit({ fleet: { ...defaultFleet, profile: "kubefleet" } }) },
+  {
+    name: "a grant that does not reach where it is",
+    after: () => newCommit({ tenants: [grantOf("placements/", "dev")] }),
+  },
+  { name: "a grant of another folder", after: () => newCommit({ tenants: [grantOf("teams/", "dev")] }) },
   {
     name: "other bounds",
     after: () => newCommit({ fleet: { ...defaultFleet, guards: { ...defaultFleet.guards, clusters: 1 } } }),

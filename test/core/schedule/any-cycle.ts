@@ -1,7 +1,7 @@
 import { type Cycle, type CycleBinding, wantedState } from "../../../src/core/schedule/framework/cycle.ts";
 import type { Profile } from "../../../src/core/schedule/profile.ts";
 import type { Schedule } from "../../../src/core/schedule/schedule.ts";
-import { cycleBindings, fleet, now, policyOf, schedule } from "./notation.ts";
+import { cycleBindings, fleet, now, policyOf, schedule, someGrants } from "./notation.ts";
 import { random } from "./random.ts";
 
 const labels = ["", "{e=p}", "{e=q}", "{e=p,r=a}", "{e=p,r=b}", "{r=a,z=1}", "{r=b,z=2}", "{e=q,r=c,z=1}"] as const;
@@ -46,6 +46,7 @@ export function anyCycle(seed: number): Cycle {
     candidates: fleet(fleetText.join(" ")),
     cycleBindings: cycleBindings(standing.join(" "), 1),
     namespace: spaces.pick([null, "x", "y"]),
+    grants: random(seed + 800_000).pick(someGrants),
     recorded: [],
     now,
   };

@@ -9,6 +9,7 @@ const assess = (members: string | readonly Candidate[], on: string, policy: stri
     {
       policy: policyOf(policy),
       namespace: null,
+      grants: [],
       candidates: typeof members === "string" ? fleet(members) : members,
       cycleBindings: cycleBindings(on, 0),
       recorded: [],

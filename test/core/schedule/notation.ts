@@ -1,4 +1,5 @@
 // The notation of `schedule/README.md#cases`, so that a worked case is one line here as well.
+import type { Tenant } from "../../../src/core/model/fleet.ts";
 import { type ContactFailure, type NamespacesRecord, nothingCollected } from "../../../src/core/model/ledger.ts";
 import { memberNameLabel } from "../../../src/core/model/names.ts";
 import type {
@@ -21,11 +22,24 @@ import { type Schedule, schedule as scheduleCycle } from "../../../src/core/sche
 
 export const now = Date.UTC(2026, 10, 21, 12) as Instant;
 
+/** What tenants are granted of the clusters: mostly nothing says so. The same lists for every cycle. */
+export const someGrants: readonly [readonly Tenant[], ...(readonly Tenant[])[]] = [
+  [],
+  [],
+  [granted({ matchLabels: { e: "p" } })],
+  [granted({ matchExpressions: [{ key: "r", operator: "Exists" }] }), granted({ matchLabels: { e: "p" } })],
+];
+
+/** A tenant with these clusters. */
+export function granted(clusters: LabelSelector): Tenant {
+  return { folder: "teams/web/", namespaces: ["web"], kinds: ["ConfigMap"], clusters, place: "fleet.yaml:5:7" };
+}
+
 /** One cycle of a ClusterResourcePlacement, for which nothing is on record unless that is said. */
 export const schedule = (
   parts: Pick<Cycle, "policy" | "candidates" | "cycleBindings"> & Partial<Cycle>,
   profile: Profile,
-): Schedule => scheduleCycle({ namespace: null, recorded: [], now, ...parts }, profile);
+): Schedule => scheduleCycle({ namespace: null, grants: [], recorded: [], now, ...parts }, profile);
 
 /**
  * `a b{env=prod} c[k=v,q=] d(6m)`: labels, taints, and for how long it has been out of contact.

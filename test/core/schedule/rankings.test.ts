@@ -73,6 +73,7 @@ describe.each(Object.values(profiles))("in the profile $name", (profile) => {
       const namespace = random(seed + 700_000).pick([null, "x", "y"]);
       const cycleAt = (minutes: number) => ({
         namespace,
+        grants: [],
         recorded: [],
         now: (now + minutes * 60_000) as Cycle["now"],
       });
@@ -95,7 +96,7 @@ describe.each(Object.values(profiles))("in the profile $name", (profile) => {
       const texts = [...policies, ...policies.map((it) => it.replace(/^\d/, "7")), "4 prefer 7:@np/Asc spread r:1"];
       for (const text of texts)
         for (const namespace of [null, "x", "y"]) {
-          const asked = { ...cycle, namespace };
+          const asked = { ...cycle, namespace, grants: [] };
           const shared = schedule({ ...asked, policy: policyOf(text), candidates }, profile);
           const alone = schedule({ ...asked, policy: policyOf(text), candidates: [...candidates] }, profile);
           expect(shared, `seed ${seed}: ${text}`).toEqual(alone);
@@ -109,7 +110,7 @@ test("a binding is known to be on a member that left, whoever was there when it 
   const policy = policyOf("2");
   const droppedOf = (members: string) =>
     schedule(
-      { policy, candidates: fleet(members), cycleBindings: standing, namespace: null, recorded: [], now },
+      { policy, candidates: fleet(members), cycleBindings: standing, namespace: null, grants: [], recorded: [], now },
       profiles.default,
     ).drop.map((it) => it.cluster);
   expect(["a b c", "a b", "a b c", "b c", "a c"].map(droppedOf)).toEqual([[], ["c"], [], ["a"], []]);
@@ -119,7 +120,7 @@ const nobody: ReadonlySet<never> = new Set();
 
 const rankedBy = (plugins: readonly Plugin[], policy: PlacementPolicy, candidates: readonly Candidate[]) =>
   preparePlugins(
-    { policy, candidates, namespace: null, now, holders: nobody, obsolete: nobody, leaving: nobody },
+    { policy, candidates, namespace: null, grants: [], now, holders: nobody, obsolete: nobody, leaving: nobody },
     plugins,
   ).input.ranking();
 

@@ -6,7 +6,7 @@ import type { Plugin } from "../../../src/core/schedule/framework/plugin.ts";
 import { type Profile, profiles } from "../../../src/core/schedule/profile.ts";
 import { hasSameOutcome, hasSameVerdict, isLookedPast } from "../../../src/core/schedule/same-outcome.ts";
 import { anyCycle, settled } from "./any-cycle.ts";
-import { fleet, now, policyOf, schedule } from "./notation.ts";
+import { fleet, now, policyOf, schedule, someGrants } from "./notation.ts";
 import { random } from "./random.ts";
 
 const rounds = 200;
@@ -66,7 +66,7 @@ describe("a candidate that is judged alike", () => {
     };
     const [is] = fleet("a{e=p}");
     if (is === undefined) throw new Error("one cluster");
-    const all = { policy: policyOf("all"), namespace: null, now };
+    const all = { policy: policyOf("all"), namespace: null, grants: [], now };
     expect(hasSameVerdict(all, { was, is }, profiles.default)).toBe(true);
     expect(hasSameVerdict(all, { was, is }, spread)).toBe(false);
     expect(hasSameVerdict(all, { was, is: other }, profiles.default)).toBe(false);
@@ -90,6 +90,7 @@ function largeCycle(seed: number): Cycle {
     candidates: fleet(Array.from({ length: 26 + below(10) }, (_, at) => member(at)).join(" ")),
     cycleBindings: [],
     namespace: random(seed + 700_000).pick([null, "x", "y"]),
+    grants: (seed % 16 === 0 ? someGrants[2] : null) ?? [],
     recorded: [],
     now,
   };
@@ -196,7 +197,7 @@ test("a plugin that does not say what it looks at may look at anything", () => {
   const [is] = fleet("a{e=p}");
   if (was === undefined || is === undefined) throw new Error("one cluster");
   const silent: Plugin = { name: "Silent", changesWithPicks: false, prepare: () => ({}) };
-  const asked = { policy: policyOf("3 r=a"), namespace: null };
+  const asked = { policy: policyOf("3 r=a"), namespace: null, grants: [] };
   expect(isLookedPast(asked, { was, is }, profiles.default)).toBe(true);
   expect(
     isLookedPast(asked, { was, is }, { ...profiles.default, plugins: [...profiles.default.plugins, silent] }),

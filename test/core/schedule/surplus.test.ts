@@ -45,7 +45,7 @@ function situationAt(seed: number) {
   const policy: PlacementPolicy = policyOf(pick(policies));
   const rest = names.filter((it) => !selected.has(it));
   const [obsolete, leaving] = [someOf(rest, drawn, 3), someOf(rest, drawn, 3)];
-  return { policy, namespace: null, candidates, now, holders: selected, obsolete, leaving };
+  return { policy, namespace: null, grants: [], candidates, now, holders: selected, obsolete, leaving };
 }
 
 /** Judges nobody like another, and says so to nobody. */

@@ -6,6 +6,7 @@ import { type ClusterName, compareText } from "../../model/value.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath } from "../../yaml/problems.ts";
 import { repeatedProblems } from "./fields.ts";
 import { type ContentOf, everythingMayChange, type ReadKind, selectsNothing } from "./kind.ts";
+import { labelSelectorProblems } from "./metadata.ts";
 
 /** The settings of a fleet. */
 export const fleetKind: ReadKind<WrittenFleet, ContentOf<"fleet">> = {
@@ -66,13 +67,19 @@ function tenantProblems(tenants: readonly WrittenTenant[], at: JsonPath): FieldP
   return tenants.flatMap((it, i) => [
     ...folderProblems(folders, i, [...at, i, "path"]),
     ...namespacePatternProblems(it.namespaces, [...at, i, "namespaces"]),
+    ...labelSelectorProblems(it.clusters?.labelSelector, [...at, i, "clusters", "labelSelector"]),
     ...repeatedProblems(it.kinds, (kind) => kind, [[...at, i, "kinds"], "this kind occurs twice"]),
   ]);
 }
 
 /** What tenants are granted; of what {@link tenantProblems} passes. */
 const tenantGrantsOf = (tenants: readonly WrittenTenant[]): readonly TenantGrant[] =>
-  tenants.map(({ path, namespaces, kinds }) => ({ folder: folderOf(path) ?? path, namespaces, kinds }));
+  tenants.map(({ path, namespaces, kinds, clusters }) => ({
+    folder: folderOf(path) ?? path,
+    namespaces,
+    kinds,
+    clusters: clusters?.labelSelector ?? null,
+  }));
 
 /** `teams/payments/**` → `teams/payments/`; null where it is not a folder with all that is below it. */
 function folderOf(path: string): string | null {

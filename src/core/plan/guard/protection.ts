@@ -1,4 +1,5 @@
 import type { Target } from "../../model/binding.ts";
+import { exceededOn } from "../../model/fleet.ts";
 import { digestOf, type Json } from "../../model/json.ts";
 import type { ChangeRequest, PlacementRecord } from "../../model/ledger.ts";
 import type { ObjectId } from "../../model/manifest.ts";
@@ -17,7 +18,7 @@ import {
 import { isUnknown, protectedCluster } from "../approval/former-names.ts";
 import { isCompromised, rulesDigest } from "../approval/request-rules.ts";
 import { carriedObjects } from "../moves/begin.ts";
-import type { PlanContext } from "../moves/context.ts";
+import { grantsAt, type PlanContext } from "../moves/context.ts";
 import { leavesOf, sameLeaves } from "../moves/leaves.ts";
 import { type Move, manifestsOf } from "../moves/move.ts";
 import type { Guarded, ProtectedMove } from "../moves/progress.ts";
@@ -29,18 +30,31 @@ import type { Guarded, ProtectedMove } from "../moves/progress.ts";
  */
 export function guardMoves(moves: readonly Move[], before: Guarded, context: PlanContext): Guarded {
   const { record } = context.consent;
-  if (moves.length === 0 || !isAnythingProtected(context)) return before;
+  const beyond = moves.filter((it) => isBeyondGrant(it, context));
+  if (beyond.length === 0 && (moves.length === 0 || !isAnythingProtected(context))) return before;
   const next: Writable = {
-    waiting: new Set(before.waiting),
+    waiting: new Set([...before.waiting, ...beyond]),
     asked: new Map(before.asked),
     unasked: new Set(before.unasked),
   };
+  if (!isAnythingProtected(context)) return next;
   const approved = new Map<ChangeRequest, Request | null>();
   for (const move of moves) {
+    // Nobody is asked about what nobody's approval allows.
+    if (next.waiting.has(move)) continue;
     const mayBegin = record === null ? hold(move, next) : judge(move, next, { trust: record.trust, approved, context });
     if (!mayBegin) next.waiting.add(move);
   }
   return next;
+}
+
+/**
+ * Whether a move brings anything to a cluster that the placement's tenant is not granted, as it was before a grant became
+ * tighter: what is there stays as it is (`intent/README.md#clusters-of-tenants`).
+ */
+function isBeyondGrant({ record, binding, to }: Move, { world: { intent } }: PlanContext): boolean {
+  const member = intent.clusters.get(binding.cluster);
+  return to !== null && member !== undefined && exceededOn(member, grantsAt(record.key, intent)) !== null;
 }
 
 interface Writable {

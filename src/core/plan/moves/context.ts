@@ -1,3 +1,5 @@
+import { clusterGrantsOf, type Tenant } from "../../model/fleet.ts";
+import type { Intent } from "../../model/intent.ts";
 import { digestOf } from "../../model/json.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import type { Manifest, ObjectId, ObjectKey } from "../../model/manifest.ts";
@@ -89,6 +91,14 @@ export const isUncounted = (placement: PlacementKey, { isNewCommit, world }: Pla
 /** Whether a placement was in quarantine until now, and is planned again: nobody wrote down who wanted meanwhile what leaves it. */
 export const isOutOfQuarantine = (placement: PlacementKey, { ledger, world }: PlanContext): boolean =>
   world.ledger.quarantines.has(placement) && !ledger.quarantines.has(placement);
+
+/** The grants that limit on which clusters a placement may be; none without a file, and for a placement of the platform's. */
+export function grantsAt(placement: PlacementKey, { placements, tenants }: Intent): readonly Tenant[] {
+  const source = placements.get(placement)?.source;
+  return source === undefined ? none : clusterGrantsOf(source, tenants);
+}
+
+const none: readonly never[] = [];
 
 /** A uid for something the ledger knows for the first time: the same world gives the same one. */
 export const uidOf = (ledger: Ledger, kind: string, name: string): string => {

@@ -1,5 +1,7 @@
 import type { Binding, ClusterDecision } from "../../model/binding.ts";
+import { exceededOn, type Tenant } from "../../model/fleet.ts";
 import { remembered, rememberedPair, revised, sameList, sameMap } from "../../model/identity.ts";
+import type { Intent } from "../../model/intent.ts";
 import { type Json, sameJson } from "../../model/json.ts";
 import type { Ledger, PlacementRecord } from "../../model/ledger.ts";
 import type { Reason } from "../../model/reason.ts";
@@ -10,7 +12,7 @@ import { nextPolicySnapshots } from "../../schedule/policy-snapshot.ts";
 import { profiles } from "../../schedule/profile.ts";
 import { recordVerdict } from "../../schedule/record-verdict.ts";
 import { type Schedule, schedule } from "../../schedule/schedule.ts";
-import { type PlanContext, uidOf } from "../moves/context.ts";
+import { grantsAt, type PlanContext, uidOf } from "../moves/context.ts";
 
 /** Where a placement goes. */
 export interface Scheduled {
@@ -30,16 +32,37 @@ export function scheduleOf(record: PlacementRecord, { world, ledger, candidates 
   const latest = snapshots.at(-1)?.index ?? 0;
   const cycleBindings = cycleBindingsIn(record.bindings)(latest);
   const recorded = snapshots.at(-1)?.verdict?.decisions ?? nothing;
-  const cycle = { policy, namespace: record.namespace, candidates, cycleBindings, recorded, now };
+  const grants = grantsAt(record.key, intent);
+  const cycle = { policy, namespace: record.namespace, grants, candidates, cycleBindings, recorded, now };
   const outcome = schedule(cycle, profiles[intent.fleet.profile]);
   const bindings = carryOut(outcome, { record, latest, ledger, membership: membershipOf(candidates) });
   const told = snapshots.map((it) => (it.index === latest ? recordVerdict(it, outcome, record.generation, now) : it));
   const policySnapshots = sameList(told, record.policySnapshots) ? record.policySnapshots : told;
   return {
     record: revised(record, { bindings, policySnapshots }),
-    reasons: shortfall(record, outcome),
+    reasons: [...shortfall(record, outcome), ...beyondGrants(record.key, bindings, grants, intent)],
     wakeAt: outcome.wakeAt,
   };
+}
+
+/** What stays on clusters that its tenant is not granted: a grant that became tighter takes nothing away. */
+function beyondGrants(
+  placement: PlacementRecord["key"],
+  bindings: PlacementRecord["bindings"],
+  grants: readonly Tenant[],
+  { clusters: members }: Intent,
+): readonly Reason[] {
+  if (grants.length === 0) return [];
+  const clusters: ClusterName[] = [];
+  let exceeded: Tenant | null = null;
+  for (const { cluster, state } of bindings.values()) {
+    const member = members.get(cluster);
+    const grant = state === "Unscheduled" || member === undefined ? null : exceededOn(member, grants);
+    if (grant === null) continue;
+    clusters.push(cluster);
+    exceeded ??= grant;
+  }
+  return exceeded === null ? [] : [{ kind: "beyondGrant", placement, clusters, grant: exceeded.place }];
 }
 
 const snapshotsInUse = remembered(

@@ -1,5 +1,5 @@
 import type { Binding, ClusterDecision } from "../../model/binding.ts";
-import type { MemberCluster } from "../../model/fleet.ts";
+import type { MemberCluster, Tenant } from "../../model/fleet.ts";
 import { remembered, rememberedPair } from "../../model/identity.ts";
 import type { ContactFailure } from "../../model/ledger.ts";
 import type { PlacementPolicy } from "../../model/placement.ts";
@@ -13,6 +13,8 @@ export interface Cycle {
   readonly policy: PlacementPolicy;
   /** Of the placement; null for a ClusterResourcePlacement. */
   readonly namespace: string | null;
+  /** Those that limit on which clusters it may be; none for a placement of the platform's. */
+  readonly grants: readonly Tenant[];
   /**
    * Every member of the fleet, eligible or not. Pass the same array for all placements: derived data is cached with it.
    */

@@ -25,13 +25,16 @@ interface Admission {
 
 /** The plugins that picks do not change, ready to judge candidates one by one. */
 export function prepareSteady(situation: Situation, plugins: readonly Plugin[]): Prepared {
-  const { policy, namespace, candidates, now } = situation;
+  const { policy, namespace, grants, candidates, now } = situation;
   // For PickN they see nothing else of a situation; and one candidate is asked about for the sake of itself.
   const isKept = policy.kind === "PickN" && candidates.length > 1;
   const last = isKept ? lastSteady(candidates) : { plugins: null, prepared: null };
   const { prepared } = last;
   const isSame =
-    last.plugins === plugins && prepared?.input.policy === policy && prepared.input.namespace === namespace;
+    last.plugins === plugins &&
+    prepared?.input.policy === policy &&
+    prepared.input.namespace === namespace &&
+    prepared.input.grants === grants;
   if (isSame && prepared.input.now === now) return prepared;
   const steady = plugins.filter((it) => !it.changesWithPicks);
   const input: PluginInput = { ...situation, ranking: () => rankingOf(situation, found.plugins) };

@@ -1,6 +1,6 @@
 import type { PlacementPolicy } from "../../model/placement.ts";
 import type { ClusterName, Instant } from "../../model/value.ts";
-import type { Candidate } from "./cycle.ts";
+import type { Candidate, Cycle } from "./cycle.ts";
 
 /**
  * A scheduling plugin (`schedule/README.md#plugins`).
@@ -19,10 +19,10 @@ export interface Plugin {
   /** What of a candidate the results for others rest on, as one text. Left out: nothing. */
   othersSee?(candidate: Candidate, policy: PlacementPolicy): string;
   /**
-   * What of a candidate it looks at under a policy, for a placement in that namespace: whatever else changes, it says the
+   * What of a candidate it looks at under a policy, for a placement that stands there: whatever else changes, it says the
    * same of everybody, to the word. Left out: it may look at anything.
    */
-  looksAt?(policy: PlacementPolicy, namespace: string | null): readonly Aspect[];
+  looksAt?(policy: PlacementPolicy, place: PlacementPlace): readonly Aspect[];
 }
 
 /**
@@ -43,11 +43,12 @@ export interface CandidateChange {
   readonly is: Candidate;
 }
 
+/** Where a placement stands in the repository, as far as that matters to where it may go. */
+export type PlacementPlace = Pick<Cycle, "namespace" | "grants">;
+
 /** A placement before the next batch of picks. */
-export interface Situation {
+export interface Situation extends PlacementPlace {
   readonly policy: PlacementPolicy;
-  /** Of the placement; null for a ClusterResourcePlacement. */
-  readonly namespace: string | null;
   readonly candidates: readonly Candidate[];
   readonly now: Instant;
   /** Clusters that count already: placed under the present policy, or picked by an earlier batch of this cycle. */

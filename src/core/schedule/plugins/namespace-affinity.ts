@@ -21,7 +21,7 @@ export const namespaceAffinity: Plugin = {
     };
   },
 
-  looksAt: (_, namespace) => (namespace === null ? [] : ["namespaces", `namespace ${namespace}`]),
+  looksAt: (_, { namespace }) => (namespace === null ? [] : ["namespaces", `namespace ${namespace}`]),
 };
 
 /** Why the namespace of a placement is not there, in words; null where it is, and where that is not known. */

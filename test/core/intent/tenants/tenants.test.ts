@@ -1,7 +1,7 @@
 // Who may define what, through everything that reads a commit: files in, what is in force out.
 import { describe, expect, it } from "vitest";
 import { problemText } from "../../../../src/core/yaml/problems.ts";
-import { errorsOf, type Files, inForce, placement, read, readAll, readRepeatedly } from "../reading.ts";
+import { cluster, errorsOf, type Files, inForce, placement, read, readAll, readRepeatedly } from "../reading.ts";
 
 const fleet = (...tenants: readonly string[]): string =>
   `apiVersion: flotilla.dev/v1alpha1\nkind: Fleet\nspec:\n  tenants:\n${tenants.map((it) => `    - ${it}\n`).join("")}`;
@@ -104,6 +104,18 @@ describe("tenants in fleet.yaml", () => {
         '5:56 FLT1301: spec.tenants[0].kinds[1]: is not a kind that is known (got "Widget"); write custom resources with their group, like Certificate.cert-manager.io',
         '5:64 FLT1301: spec.tenants[0].kinds[2]: is not a kind that is known (got "Deployment.app"); did you mean "Deployment.apps"?',
         '5:80 FLT1301: spec.tenants[0].kinds[3]: is not a kind that is known (got "Foo.apps"); write custom resources with their group, like Certificate.cert-manager.io',
+      ],
+    ],
+    [
+      "clusters that say nothing",
+      ["{path: a/**, namespaces: [a], kinds: [Secret], clusters: {}}"],
+      ["5:54 FLT1300: spec.tenants[0].clusters.labelSelector: is required and missing"],
+    ],
+    [
+      "a selector that is none",
+      ["{path: a/**, namespaces: [a], kinds: [Secret], clusters: {labelSelector: {matchLabels: {a b: c}}}}"],
+      [
+        '5:100 FLT1305: spec.tenants[0].clusters.labelSelector.matchLabels["a b"]: is not a valid label key (got "a b")',
       ],
     ],
     [
@@ -228,7 +240,7 @@ describe("I-46 T-24: a document in a tenant's folder", () => {
     expect(problems.map((it) => problemText(it).replace(/ error FLT1404:|;.*/g, ""))).toEqual(message);
   });
 
-  const cluster =
+  const wideTenant =
     "{path: teams/payments/**, namespaces: [payments], kinds: [Namespace, ClusterRole, ClusterResourcePlacement]}";
   const wide = "kinds: [Namespace, ClusterRole, ClusterResourcePlacement]";
   const selectsNamespaces = (selector: string): string =>
@@ -266,7 +278,7 @@ describe("I-46 T-24: a document in a tenant's folder", () => {
   ];
 
   it.each(clusterScoped)(`with ${wide}: %s`, (_, content, want) => {
-    const problems = read({ "fleet.yaml": fleet(cluster), [team]: content }).problems.filter(
+    const problems = read({ "fleet.yaml": fleet(wideTenant), [team]: content }).problems.filter(
       (it) => it.code === "FLT1404",
     );
     const said = problems.map((it) => problemText(it).replace(/^\S+ error FLT1404: |, which.*/g, ""));
@@ -285,6 +297,26 @@ describe("I-46 T-24: a document in a tenant's folder", () => {
     expect(errorsOf(intent)).toHaveLength(isRefused ? 1 : 0);
     expect(inForce(intent)).toEqual(isRefused ? [] : ["ConfigMap shop/a"]);
   });
+});
+
+it("T-24: a PickFixed names what its tenant is granted", () => {
+  const limited = payments.replace("]}", "], clusters: {labelSelector: {matchLabels: {env: dev}}}}");
+  const fixed = object(
+    "ResourcePlacement",
+    "web",
+    "payments",
+    'spec:\n  resourceSelectors: [{group: "", version: v1, kind: ConfigMap, name: a}]\n  policy: {placementType: PickFixed, clusterNames: [m1, m2]}\n',
+  );
+  const files: Files = {
+    "fleet.yaml": fleet(limited),
+    "m1.yaml": cluster("m1", "env: dev"),
+    "m2.yaml": cluster("m2", "env: prod"),
+    "a.yaml": map("a", "payments"),
+  };
+  expect(errorsOf(read({ ...files, [team]: fixed }))).toEqual([
+    `${team}:6:57: error FLT1404: spec.policy.clusterNames[1]: names the cluster m2, ${granted}`,
+  ]);
+  expect(errorsOf(read({ ...files, "web.yaml": fixed }))).toEqual([]);
 });
 
 describe("a document beyond its grant", () => {
