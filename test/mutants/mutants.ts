@@ -267,6 +267,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/plan/guard/kept-clusters.test.ts"],
   },
   {
+    breaks: "takes for wanted what an override drops and its placement is still to let go of",
+    file: "src/core/check/check-hand-over.ts",
+    find: '?.outcome.kind === "applied" && !isLeaving(key);',
+    replace: '?.outcome.kind === "applied" && (key !== "" || isLeaving(key));',
+    caughtBy: stories,
+  },
+  {
     breaks: "never looks at an object that two placements list before one of them writes it",
     file: "src/shell/kube/apply/plan-tasks.ts",
     find: "|| sharersOf(it).length > 0;",

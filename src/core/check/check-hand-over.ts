@@ -12,7 +12,7 @@ import { certainlySelected } from "./check-selected.ts";
  * Lists wanted objects that a plan takes away, and Namespaces and definitions that would take some along
  * (`plan/README.md#d-9`): what another placement is to carry on the same cluster, by its target there, by its newest
  * snapshot, by the plan of a run that is under way, or since it selects that now and moves by runs alone, stays, whatever
- * was confirmed. Where overrides might drop it, only what its member carries for that placement counts.
+ * was confirmed. Where overrides might drop it, only what its member carries for that placement and is to keep counts.
  */
 export function* checkHandOvers({ actions, ledger }: Plan, world: World): Generator<PlanDefect<DeletionDefectCode>> {
   let index: ReadonlyMap<string, readonly PlacementRecord[]> | null = null;
@@ -121,8 +121,11 @@ function isWanting(
   const isOverridden = intent.overrides.length > 0;
   const seen = observed.get(cluster);
   const entries = seen?.kind === "reached" ? seen.inventory.placements.get(record.key)?.entries : undefined;
-  const isCertain = (id: ObjectId): boolean =>
-    !isOverridden || entries?.get(inventoryKey(id) as ObjectKey)?.outcome.kind === "applied";
+  const isLeaving = (key: string): boolean =>
+    binding.leaving.some((it) => it.handOver === undefined && inventoryKey(it.id) === key);
+  const isCarried = (key: string): boolean =>
+    entries?.get(key as ObjectKey)?.outcome.kind === "applied" && !isLeaving(key);
+  const isCertain = (id: ObjectId): boolean => !isOverridden || isCarried(inventoryKey(id));
   const runs = isOverridden ? [] : indexesToCome(record.key, cluster, [world.ledger, ledger]);
   const wanted = [...wantedBy(binding, record, { isOverridden, runs }), ...selectedNext(record, world)];
   return wanted.some((id) => is(id) && isCertain(id));
