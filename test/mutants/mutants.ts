@@ -1307,6 +1307,27 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/ledger/paths.test.ts"],
   },
   {
+    breaks: "takes from another placement what that one is to keep",
+    file: "src/core/plan/hand-overs.ts",
+    find: "if (leave?.handOver?.to !== placement || upTo === undefined) continue;",
+    replace: "if (upTo === undefined) continue;",
+    caughtBy: ["test/core/plan/both-kinds.test.ts"],
+  },
+  {
+    breaks: "sees nothing in it when a plan has a placement take what another one does not hand over",
+    file: "src/core/check/check-hand-over.ts",
+    find: "if (leaving.some((it) => inventoryKey(it.id) === key && it.handOver?.to === placement)) continue;",
+    replace: "if (leaving.length >= 0) continue;",
+    caughtBy: ["test/core/check/check-hand-over.test.ts"],
+  },
+  {
+    breaks: "sees nothing in it when a plan deletes the Namespace of what a team places",
+    file: "src/core/check/check-hand-over.ts",
+    find: "for (const record of placements.values()) {",
+    replace: 'for (const record of [...placements.values()].filter((it) => it.scope === "Cluster")) {',
+    caughtBy: ["test/core/check/check-hand-over.test.ts"],
+  },
+  {
     breaks: "lets a ResourcePlacement name a cluster-scoped kind",
     file: "src/core/intent/kinds/placement.ts",
     find: 'return scope === "Cluster" ? [clusterScopedKind(selector.kind, at)] : [];',

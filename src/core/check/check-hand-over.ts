@@ -76,6 +76,23 @@ function isHolding({ bindings, resourceSnapshots }: PlacementRecord, cluster: Cl
   return [...carried, ...leaving].some(({ id }) => inventoryKey(id) === key);
 }
 
+/**
+ * Lists objects that a plan has one placement take from another one which is not to hand them over to it, whichever kinds
+ * the two are of: both would write what stands there once (`plan/README.md#hand-over`).
+ */
+export function* checkTakers({ actions, ledger }: Plan): Generator<PlanDefect<ActionDefectCode>> {
+  for (const [cluster, { placement, handOvers }] of placementActionsIn(actions))
+    for (const { key, from } of handOvers ?? []) {
+      const leaving = ledger.placements.get(from)?.bindings.get(cluster)?.leaving ?? [];
+      if (leaving.some((it) => inventoryKey(it.id) === key && it.handOver?.to === placement)) continue;
+      yield defect(
+        "HandOverUndecided",
+        { kind: "object", placement, cluster, object: key },
+        `has ${placement} take ${key} on ${cluster} from ${from}, which does not hand it over`,
+      );
+    }
+}
+
 const nothing: readonly never[] = [];
 
 /** Placements by the keys of all objects that they may want, and by where those stand. */

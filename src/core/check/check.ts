@@ -13,7 +13,7 @@ import { checkDeletions } from "./check-deletions.ts";
 import { availabilityOf, checkEvictions, evictedFrom, isAvailabilityUnknown, isDisturbed } from "./check-disruption.ts";
 import { checkEnvelopes } from "./check-envelopes.ts";
 import { checkFates } from "./check-fates.ts";
-import { carriedByOthers, checkHandOvers, checkHolders, isKeptForOthers } from "./check-hand-over.ts";
+import { carriedByOthers, checkHandOvers, checkHolders, checkTakers, isKeptForOthers } from "./check-hand-over.ts";
 import { checkFormerNames } from "./check-names.ts";
 import { checkProtection } from "./check-protection.ts";
 import { checkQuarantines } from "./check-quarantines.ts";
@@ -45,6 +45,7 @@ export function check(plan: Plan, world: World): readonly PlanDefect[] {
     ...checkFates(plan, world),
     ...checkHandOvers(plan, world),
     ...checkHolders(plan),
+    ...checkTakers(plan),
     ...checkConfirmations(plan, world),
     ...keepsTheBudget(plan, world),
     ...checkRuns(plan, world),

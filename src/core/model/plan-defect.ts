@@ -60,6 +60,7 @@ export type ActionDefectCode =
   | "AbandonedObjectDeleted"
   | "RecoveryUndecided"
   | "RecoveryIncomplete"
+  | "HandOverUndecided"
   | "BoundPlacementMissing";
 
 /** What it writes into the ledger. */

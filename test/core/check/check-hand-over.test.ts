@@ -1,7 +1,8 @@
 // What the second opinion says of a plan that takes away what another placement wants (D 9).
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { check } from "../../../src/core/check/check.ts";
 import { type ObjectKey, objectIdOf } from "../../../src/core/model/manifest.ts";
+import type { Placement } from "../../../src/core/model/placement.ts";
 import type { ObjectRemoval, Plan } from "../../../src/core/model/plan.ts";
 import { runKey } from "../../../src/core/model/update-run.ts";
 import type { ClusterName, PlacementKey, Sequence } from "../../../src/core/model/value.ts";
@@ -185,4 +186,84 @@ test.each([
     "takes /Namespace//shop, which shop has on m1, for left behind",
     "takes /ConfigMap/shop/config, which shop has on m1, for left behind",
   ]);
+});
+
+/** A placement of the team in `shop`, of the ConfigMap there. */
+function ofTeam(): Placement {
+  const made = placementOf({ name: "web", policy: policyOf("PickAll", undefined), options: ["unavailable=100%"] });
+  const selector = { group: "", version: "v1", kind: "ConfigMap", name: "config", labelSelector: null };
+  const spec = { ...made.spec, resourceSelectors: [{ ...selector, selectionScope: "NamespaceOnly" as const }] };
+  return { ...made, key: "shop/web" as PlacementKey, scope: "Namespaced", namespace: "shop", spec };
+}
+
+/** A placement of the fleet of what is in `shop`. */
+const ofFleet = wanting("web", "PickAll", undefined, "unavailable=100%");
+
+describe.each([
+  ["a team's", (world: World) => void world.placements.set(ofTeam().key, ofTeam()), "shop/web" as PlacementKey],
+  ["another one of the fleet", ofFleet, "web" as PlacementKey],
+])("what one placement hands over to %s", (_, comes, to) => {
+  const takers = (seen: ReturnType<World["look"]>) =>
+    plan(seen).actions.flatMap((at) =>
+      at.placements.flatMap((it) => (it.handOvers ?? []).map(({ key, from }) => [it.placement, key, from])),
+    );
+
+  test("is taken by that one, and by it alone", () => {
+    const world = inPlace(() => {});
+    world.commit(() => {
+      world.placements.delete(shop);
+      comes(world);
+    });
+    // Until it is told to take it.
+    for (let pass = 0; pass < 6 && takers(world.look()).length === 0; pass++) world.pass();
+    const seen = world.look();
+    const sound = plan(seen);
+    expect(takers(seen)).toContainEqual([to, config, shop]);
+    expect(check(sound, seen)).toEqual([]);
+    const kept = new Map(sound.ledger.placements);
+    const record = kept.get(shop) ?? expect.fail("no record");
+    const bindings = new Map([...record.bindings].map(([at, it]) => [at, { ...it, leaving: [] }] as const));
+    const ledger = { ...sound.ledger, placements: kept.set(shop, { ...record, bindings }) };
+    expect(check({ ...sound, ledger }, seen).map((it) => `${it.code}: ${it.message}`)).toContain(
+      `HandOverUndecided: has ${to} take ${config} on m1 from shop, which does not hand it over`,
+    );
+  });
+
+  test("is of one of them at a time: what both want is taken by none", () => {
+    const world = inPlace(comes);
+    const seen = world.look();
+    const sound = plan(seen);
+    expect([takers(seen), check(sound, seen)]).toEqual([[], []]);
+    // As a planner would that takes what it wants.
+    const handOvers = [{ key: config, from: shop, upTo: 9 as Sequence }];
+    const work = { sequence: 1 as Sequence, digest: null, applyStrategy: clientSide, apply: [], remove: [] };
+    const { uid } = world.member("m1");
+    const actions: Plan["actions"] = [
+      {
+        ...{ cluster: "m1" as ClusterName, clusterUid: uid, fleet: sound.ledger.fleet, epoch: sound.ledger.epoch },
+        placements: [{ ...work, placement: to, forget: [], recover: [], handOvers }],
+        holders: new Map(),
+      },
+    ];
+    expect(check({ ...sound, actions }, seen).map((it) => it.code)).toContain("HandOverUndecided");
+  });
+});
+
+test.each([
+  ["a Namespace with what a team places", shop, "shop/web"],
+  ["what a team places", "shop/web", shop],
+])("%s stays, whoever of the two had it first", (_, first, second) => {
+  const all = placementOf({ name: "shop", policy: policyOf("PickAll", undefined), options: [] });
+  const of = (key: string) => (key === shop ? all : ofTeam());
+  const world = new World();
+  world.commit(() => {
+    world.join(clusterOf("m1"));
+    write(world, objectOf("Namespace", "shop", "-"));
+    write(world, objectOf("ConfigMap", "shop/config", "one"));
+    world.placements.set(first as PlacementKey, of(first));
+  });
+  for (let pass = 0; pass < 4; pass++) world.pass();
+  world.commit(() => world.placements.set(second as PlacementKey, of(second)));
+  for (let pass = 0; pass < 6; pass++) world.pass();
+  expect([isCaught(world, space), isCaught(world, config)]).toEqual([true, true]);
 });
