@@ -27,6 +27,13 @@ export const tenantMutants: readonly Mutant[] = [
     caughtBy: reading,
   },
   {
+    breaks: "lets an override set the label that its tenant's document may not have",
+    file: "src/core/intent/tenants/grants.ts",
+    find: "?? beyondByPatch(rules)",
+    replace: "",
+    caughtBy: reading,
+  },
+  {
     breaks: "lets a commit widen what it is judged by",
     file: "src/core/intent/fleet-in-force.ts",
     find: "const tenants = granting === null ? now : distinct([...now, ...tenantsIn(granting)]);",

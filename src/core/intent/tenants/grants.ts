@@ -1,6 +1,7 @@
 import { isOfTenant, type Tenant, type TenantGrant } from "../../model/fleet.ts";
 import { isObject, member, memberAt } from "../../model/json.ts";
 import { isEnvelope, type Manifest, type ObjectId, objectText, wrappedIds } from "../../model/manifest.ts";
+import type { OverrideRule } from "../../model/override.ts";
 import { error, type FieldProblem, type JsonPath } from "../../yaml/problems.ts";
 import type { DocumentContent } from "../kinds/kind.ts";
 import { isGrantedKind } from "./granted-kinds.ts";
@@ -49,7 +50,8 @@ function beyond({ id, content }: Claim, grant: Tenant): Excess | null {
       return beyondBySelection(content.placement.spec.resourceSelectors, ["spec", "resourceSelectors"], grant);
     case "override": {
       const field = content.override.scope === "Cluster" ? "clusterResourceSelectors" : "resourceSelectors";
-      return beyondBySelection(content.override.spec.selectors, ["spec", field], grant);
+      const { selectors, rules } = content.override.spec;
+      return beyondBySelection(selectors, ["spec", field], grant) ?? beyondByPatch(rules);
     }
     case "manifest":
       return privilegedLabel(content.manifest, []);
@@ -58,6 +60,18 @@ function beyond({ id, content }: Claim, grant: Tenant): Excess | null {
     default:
       return null;
   }
+}
+
+/** What an override would add: a label that the document itself may not have. */
+function beyondByPatch(rules: readonly OverrideRule[]): Excess | null {
+  for (const { action } of rules)
+    for (const { path, value } of action.kind === "JSONPatch" ? action.operations : []) {
+      const [, , , label = ""] = path.split("/").map((it) => it.replaceAll("~1", "/").replaceAll("~0", "~"));
+      const keys = label === "" && isObject(value) ? Object.keys(value) : [label];
+      const key = path.startsWith("/metadata/labels") ? keys.find(isPrivilegedLabel) : undefined;
+      if (key !== undefined) return [["spec", "policy", "overrideRules"], `sets the label ${key}`];
+    }
+  return null;
 }
 
 interface Selecting {

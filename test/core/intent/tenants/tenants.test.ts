@@ -20,6 +20,7 @@ const apiVersions: Readonly<Record<string, string>> = {
   Widget: "example.com/v1",
   Gadget: "example.com/v1",
   ResourcePlacement: "placement.kubernetes-fleet.io/v1beta1",
+  ClusterResourceOverride: "placement.kubernetes-fleet.io/v1beta1",
   ClusterResourcePlacement: "placement.kubernetes-fleet.io/v1beta1",
   ResourceOverride: "placement.kubernetes-fleet.io/v1beta1",
   ResourceEnvelope: "placement.kubernetes-fleet.io/v1beta1",
@@ -241,8 +242,8 @@ describe("I-46 T-24: a document in a tenant's folder", () => {
   });
 
   const wideTenant =
-    "{path: teams/payments/**, namespaces: [payments], kinds: [Namespace, ClusterRole, ClusterResourcePlacement]}";
-  const wide = "kinds: [Namespace, ClusterRole, ClusterResourcePlacement]";
+    "{path: teams/payments/**, namespaces: [payments], kinds: [Namespace, ClusterRole, ClusterResourcePlacement, ClusterResourceOverride]}";
+  const wide = "kinds: [Namespace, ClusterRole, ClusterResourcePlacement, ClusterResourceOverride]";
   const selectsNamespaces = (selector: string): string =>
     object(
       "ClusterResourcePlacement",
@@ -250,8 +251,23 @@ describe("I-46 T-24: a document in a tenant's folder", () => {
       "",
       `spec:\n  resourceSelectors: [{group: "", version: v1, kind: Namespace, ${selector}}]\n`,
     );
+  const patching = (path: string, value: string): string =>
+    object(
+      "ClusterResourceOverride",
+      "o",
+      "",
+      `spec:\n  clusterResourceSelectors: [{group: "", version: v1, kind: Namespace, name: payments}]\n  policy:\n    overrideRules: [{clusterSelector: {clusterSelectorTerms: []}, jsonPatchOverrides: [{op: add, path: ${path}, value: ${value}}]}]\n`,
+    );
+  const enforce = "spec.policy.overrideRules: sets the label pod-security.kubernetes.io/enforce";
   const clusterScoped: readonly (readonly [what: string, content: string, want: string | null])[] = [
     ["its Namespace", object("Namespace", "payments"), null],
+    ["a patch of its labels", patching("/metadata/labels/a", "b"), null],
+    ["a patch that sets one", patching("/metadata/labels/pod-security.kubernetes.io~1enforce", "privileged"), enforce],
+    [
+      "a patch that sets them all",
+      patching("/metadata/labels", "{pod-security.kubernetes.io/enforce: privileged}"),
+      enforce,
+    ],
     ["another Namespace", object("Namespace", "shop"), "metadata.name: defines Namespace shop"],
     ["a placement of its Namespace", selectsNamespaces("name: payments"), null],
     [
