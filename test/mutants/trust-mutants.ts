@@ -522,6 +522,20 @@ export const trustMutants: readonly Mutant[] = [
     caughtBy: ["test/core/report/request-text.test.ts"],
   },
   {
+    breaks: "says that what a run of another placement brings is deleted",
+    file: "src/core/report/request-changes.ts",
+    find: "binding.target?.resourceIndex, ...brought]",
+    replace: "binding.target?.resourceIndex]",
+    caughtBy: ["test/core/report/request-text.test.ts"],
+  },
+  {
+    breaks: "says that what a run brought that is over is handed over to its placement",
+    file: "src/core/report/request-changes.ts",
+    find: "if (plan !== null && end === null)",
+    replace: "if (plan !== null)",
+    caughtBy: ["test/core/report/request-text.test.ts"],
+  },
+  {
     breaks: "takes a yes to handing an object over to one placement for one to another",
     file: "src/core/plan/moves/leaves.ts",
     find: "takerOf(it) === takerOf(other)",

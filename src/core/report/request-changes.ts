@@ -1,4 +1,5 @@
 import type { PendingRemoval } from "../model/binding.ts";
+import { remembered } from "../model/identity.ts";
 import type { Ledger, PlacementRecord } from "../model/ledger.ts";
 import { apiVersionOf, type ObjectId, objectKey, type VersionedId } from "../model/manifest.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
@@ -123,23 +124,26 @@ function decidedOn(left: PendingRemoval | undefined): LeaveFate {
   return { fate: left?.released === true ? "release" : "delete" };
 }
 
-type Takers = Pick<Ledger, "placements" | "overrides">;
+type Takers = Pick<Ledger, "placements" | "overrides" | "runs">;
 
 /**
- * The first other placement by name that stays on a cluster and has an object, or is to have it, by the record. Not one whose
- * override may delete it there: rather too much is said to be deleted than too little.
+ * The first other placement by name that stays on a cluster and has an object, or is to have it, by the record: by its newest
+ * snapshot, or by one that a run which is not over brings. Not one whose override may delete it there: rather too much is said
+ * to be deleted than too little.
  */
 function takerOf(
   object: ObjectId,
   { cluster, placement }: { readonly cluster: ClusterName; readonly placement: PlacementKey },
-  { placements, overrides }: Takers,
+  { placements, overrides, runs }: Takers,
 ): PlacementKey | null {
   const key = objectKey(object);
-  const holds = ({ resourceSnapshots, bindings, deleting, spec }: PlacementRecord): boolean => {
-    const binding = bindings.get(cluster);
+  const holds = (record: PlacementRecord): boolean => {
+    const { resourceSnapshots, deleting, spec } = record;
+    const binding = record.bindings.get(cluster);
     if (binding === undefined || binding.state === "Unscheduled" || binding.removal !== null) return false;
     if (deleting !== null || spec.strategy.applyStrategy.type === "ReportDiff") return false;
-    const next = [resourceSnapshots.at(-1)?.index, binding.target?.resourceIndex];
+    const brought = broughtBy(runs).get(record.key) ?? [];
+    const next = [resourceSnapshots.at(-1)?.index, binding.target?.resourceIndex, ...brought];
     return resourceSnapshots.some(
       (it) => next.includes(it.index) && it.resources.some(({ id }) => objectKey(id) === key),
     );
@@ -147,6 +151,15 @@ function takerOf(
   const found = [...placements.values()].filter((it) => it.key !== placement && holds(it)).map((it) => it.key);
   return found.filter((it) => !overrides.some((by) => mayDelete(by, it, object))).sort(compareText)[0] ?? null;
 }
+
+/** The versions that runs bring which are not over, by placement. */
+const broughtBy = remembered((runs: Ledger["runs"]): ReadonlyMap<PlacementKey, readonly number[]> => {
+  const brought = new Map<PlacementKey, readonly number[]>();
+  for (const { plan, end, spec } of runs.values())
+    if (plan !== null && end === null)
+      brought.set(spec.placement, [...(brought.get(spec.placement) ?? []), plan.resourceIndex]);
+  return brought;
+});
 
 /**
  * Whether an override of a placement deletes an object on some cluster; a cluster override of a Namespace acts on all in it,

@@ -4,6 +4,7 @@ import type { Binding } from "../../../src/core/model/binding.ts";
 import type { Ledger, PlacementRecord, ResourceSnapshot } from "../../../src/core/model/ledger.ts";
 import type { OverrideSnapshot } from "../../../src/core/model/override.ts";
 import { isApprovalPath } from "../../../src/core/model/trust.ts";
+import type { RunRecord } from "../../../src/core/model/update-run.ts";
 import type { BlobId, ClusterName, Commit, Digest, Instant, PlacementKey } from "../../../src/core/model/value.ts";
 import {
   type ApprovalRequest,
@@ -17,7 +18,7 @@ import { approvalContext } from "../../../src/core/report/approval-status.ts";
 import { requestLines, ruleLines } from "../../../src/core/report/request-text.ts";
 import { approvalRows } from "../../../src/core/report/tables.ts";
 import { askingRun, trusting } from "../../cmd/asked-ledger.ts";
-import { approval, at, ledgerOf, on, stage, web } from "../../cmd/rollout-ledger.ts";
+import { approval, at, ledgerOf, on, planOf, run, stage, web } from "../../cmd/rollout-ledger.ts";
 import { gateOf } from "../../gate.ts";
 import { ed25519 } from "../intent/trust/public-keys.ts";
 import { target } from "../status/record.ts";
@@ -103,6 +104,26 @@ describe("what is approved is shown as it will be", () => {
       [ask.run],
     );
     expect(requestLines(ask, going)).not.toContain("  handed over   v1 ConfigMap shop/old to placement next");
+  });
+
+  test("before a stage: what a run of another placement brings there is handed over to it, until that run is over", () => {
+    const [ask] = of("before");
+    if (ask.kind !== "gate") throw new Error("it is a gate");
+    // Its newest snapshot has it no more, and the cluster has nothing of it yet.
+    const next = { ...web([on("b", 2, { target: null })], { resourceSnapshots }), key: "next" as PlacementKey };
+    const bringing = run("back", 8, { plan: planOf(2, []) });
+    const isHandedOver = (more: Partial<RunRecord>): boolean => {
+      const other = { ...bringing, ...more, spec: { ...bringing.spec, placement: next.key } };
+      return requestLines(ask, ledgerOf([placed, next], [ask.run, other])).includes(
+        "  handed over   v1 ConfigMap shop/old to placement next",
+      );
+    };
+    expect([
+      isHandedOver({}),
+      isHandedOver({ plan: planOf(3, []) }),
+      isHandedOver({ plan: null }),
+      isHandedOver({ end: { kind: "succeeded", at: at("10:00:00") } }),
+    ]).toEqual([true, false, false, false]);
   });
 
   test("before a stage: nobody is told of a hand-over to a placement whose override may delete it", () => {
