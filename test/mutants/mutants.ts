@@ -528,8 +528,22 @@ export const mutants: readonly Mutant[] = [
   {
     breaks: "forgets what a watch of namespaces told when another one takes over",
     file: "src/shell/kube/watch/namespace-watch.ts",
-    find: "!(theirs <= ours)) this.#isOld = true;",
+    find: "!isAsNew) this.#isOld = true;",
     replace: "false) this.#isOld = true;",
+    caughtBy: ["test/shell/kube/namespaces.test.ts"],
+  },
+  {
+    breaks: "forgets what a watch of namespaces told when another one takes over from one that broke meanwhile",
+    file: "src/shell/kube/watch/namespace-watch.ts",
+    find: "before.#found !== null && !isAsNew",
+    replace: "before.#following !== null && !isAsNew",
+    caughtBy: ["test/shell/kube/namespaces.test.ts"],
+  },
+  {
+    breaks: "tells the next placement what namespaces a member had when the last one went",
+    file: "src/shell/kube/watch/namespace-watch.ts",
+    find: "if (this.#placed.size === 0) return;",
+    replace: "",
     caughtBy: ["test/shell/kube/namespaces.test.ts"],
   },
   {

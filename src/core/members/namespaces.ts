@@ -44,7 +44,7 @@ export function recordedNamespaces(
   return isNews ? { namespaces: next, until: null } : { namespaces: before, until: due };
 }
 
-/** Where there are too many, those that placements live in come first: then all others are known not to be there. */
+/** Where there are too many, those that placements live in come first: those are what is asked about. */
 function listed(
   found: ReadonlyMap<string, string>,
   placed: ReadonlySet<string>,

@@ -11,7 +11,8 @@ import {
   type WireRequest,
 } from "../../../src/shell/kube/client/transport.ts";
 import { kubeFleet } from "../../../src/shell/kube/fleet.ts";
-import { newNamespaceReader } from "../../../src/shell/kube/watch/namespaces.ts";
+import { NamespaceWatch } from "../../../src/shell/kube/watch/namespace-watch.ts";
+import { type NamespaceReader, newNamespaceReader } from "../../../src/shell/kube/watch/namespaces.ts";
 import type { MemberAddress } from "../../../src/shell/reconcile/ports.ts";
 import { eventually } from "../../kubernetes/eventually.ts";
 import { heartbeats } from "./heartbeats.ts";
@@ -201,11 +202,15 @@ describe("a member that is watched", () => {
   });
 });
 
-it("what the watch before told is told after it, although the new one does not know of it yet (F-32)", async () => {
+it.each([
+  { when: "does not know of it yet", name: "told", breaks: false },
+  { when: "does not know of it yet, and the one before broke meanwhile", name: "broken", breaks: true },
+])("what the watch before told is told after it, although the new one $when (F-32)", async ({ name, breaks }) => {
   const held = { isListing: false, isAnswered: false, release: () => {} };
   const released = new Promise<void>((resolve) => {
     held.release = resolve;
   });
+  let tellBefore: (line: string) => void = () => {};
   const { fleet, beats, names, watched } = await watching(({ network, streams }) => ({
     network: {
       ...network,
@@ -218,12 +223,15 @@ it("what the watch before told is told after it, although the new one does not k
       },
     },
     streams: {
-      open: (outgoing: WireRequest, longestMs: number, onLine: (line: string) => void) =>
-        streams.open(outgoing, longestMs, held.isListing && isOfNamespaces(outgoing.url) ? () => {} : onLine),
+      open: (outgoing: WireRequest, longestMs: number, onLine: (line: string) => void) => {
+        if (!isOfNamespaces(outgoing.url)) return streams.open(outgoing, longestMs, onLine);
+        if (!held.isListing) tellBefore = onLine;
+        return streams.open(outgoing, longestMs, held.isListing ? () => {} : onLine);
+      },
     },
   }));
-  const at = addressOf("team");
-  expect(await names(at)).toEqual([]);
+  const at = addressOf(name);
+  const before = await names(at);
   await until("it is watched", () => watched.opened === 1);
   for (let beat = 1; beat < 10; beat += 1) {
     await names(at);
@@ -232,12 +240,38 @@ it("what the watch before told is told after it, although the new one does not k
   held.isListing = true;
   await beats.next();
   await until("it is listed anew", () => held.isAnswered);
-  make("team");
-  await until("the watch before tells it", async () => (await names(at)).includes("team"));
+  make(name);
+  await until("the watch before tells it", async () => (await names(at)).includes(name));
+  const tooOld = { type: "ERROR", object: { kind: "Status", code: 410, message: "too old" } };
+  if (breaks) tellBefore(JSON.stringify(tooOld));
   held.release();
   await until("the new watch took over", () => beats.isWaiting());
-  expect(await names(at)).toEqual(["team"]);
+  expect(await names(at)).toEqual([name, ...before].sort());
   await fleet.close();
+});
+
+it("what was listed while the last placement went is not told to the next one", async () => {
+  const lists: (() => void)[] = [];
+  const reader = {
+    list: () =>
+      new Promise<Awaited<ReturnType<NamespaceReader["list"]>>>((resolve) => {
+        const names = new Map([[`list-${lists.length + 1}`, ""]]);
+        lists.push(() => resolve({ found: { kind: "listed", names }, resourceVersion: null }));
+      }),
+    steady: (found: NamespacesSeen) => found,
+  };
+  const around = { changed: () => {}, broken: () => {}, pause: async () => {} };
+  const watch = new NamespaceWatch({ ...around, client: null as never, reader });
+  const team = new Set(["team"]);
+  const first = watch.look(team);
+  await until("it is listed", () => lists.length === 1);
+  expect(await watch.look(new Set())).toBeNull();
+  lists[0]?.();
+  expect(await first).toBeNull();
+  const next = watch.look(team);
+  await until("it is listed anew", () => lists.length === 2);
+  lists[1]?.();
+  expect(await next).toEqual({ kind: "listed", names: new Map([["list-2", ""]]) });
 });
 
 describe("what a member tells again and again", () => {

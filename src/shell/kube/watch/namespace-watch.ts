@@ -65,10 +65,11 @@ export class NamespaceWatch {
     if (this.#told !== before) this.#around.changed();
   }
 
-  /** The next look tells nothing older than the watch before this one has told, as long as that one was followed. */
+  /** The next look tells nothing older than the watch before this one has told; where that cannot be compared, it lists. */
   succeed(before: NamespaceWatch): void {
     const [theirs, ours] = [before.#following?.version, this.#following?.version];
-    if (theirs !== undefined && ours !== undefined && !(theirs <= ours)) this.#isOld = true;
+    const isAsNew = theirs !== undefined && ours !== undefined && theirs <= ours;
+    if (before.#found !== null && !isAsNew) this.#isOld = true;
   }
 
   stop(): void {
@@ -87,10 +88,12 @@ export class NamespaceWatch {
     this.#unfollow();
     this.#isOld = false;
     const { found, resourceVersion } = await this.#around.reader.list();
+    // Nobody asks any more, and nobody follows what was listed: whoever asks next is to be told what is there then.
+    if (this.#placed.size === 0) return;
     this.#isNews = true;
     this.#found = found;
     if (found.kind === "listed") this.#names = new Map(found.names);
-    if (resourceVersion !== null && !this.#isStopped && this.#placed.size > 0) this.#follow(resourceVersion);
+    if (resourceVersion !== null && !this.#isStopped) this.#follow(resourceVersion);
   }
 
   #follow(from: string): void {

@@ -10,6 +10,7 @@ import { restlessness } from "./restless.ts";
 /** Namespaces of one member; Kubernetes is made for 10,000. */
 export const mostNamespaces = 20_000;
 
+/** Where an API server has them. */
 export const namespacesPath = "/api/v1/namespaces";
 
 /** Those that placements live in: only where there are any, somebody asks for the others as well. */
@@ -73,6 +74,7 @@ const isSame = (a: NamespacesSeen, b: NamespacesSeen): boolean =>
     ? b.kind === "listed" && sameMap(a.names, b.names)
     : b.kind === "missing" && a.missing.code === b.missing.code && a.missing.message === b.missing.message;
 
+/** Names with their marks, sorted: a list is the same in whatever order a member tells it. */
 export const namesInOrder = (names: readonly (readonly [string, string])[]): ReadonlyMap<string, string> =>
   new Map([...names].sort(([a], [b]) => compareText(a, b)));
 
@@ -81,6 +83,7 @@ export const isStanding = (it: JsonObject): boolean =>
   /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(namespaceName(it)) &&
   memberAt(it, "metadata", "deletionTimestamp") === null;
 
+/** The name of an object; empty where it says none. */
 export const namespaceName = (it: JsonObject): string => textOf(memberAt(it, "metadata", "name")) ?? "";
 
 /** Our label, as far as it is a label. */
