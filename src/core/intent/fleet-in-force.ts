@@ -55,11 +55,11 @@ export function fleetInForce(
   const { versions, documentProblems, suspects } = resolveDocuments(refs, context);
   const [fleet] = [...versions.values()].flatMap(({ content }) => (content.kind === "fleet" ? [content.fleet] : []));
   // What two files grant at once counts as well: neither of them is used, and neither may be forgotten.
-  const now = distinct([...refs, ...versions.values()].flatMap(tenantsIn));
-  const tenants = granting === null ? now : distinct([...now, ...tenantsIn(granting)]);
+  const now = distinct([...refs, ...versions.values()].map(tenantsIn));
+  const tenants = granting === null ? now : distinct([now, tenantsBefore(granting)]);
   const isWider = tenants.length > now.length;
   if (!isWider || granting === null)
-    return { versions, documentProblems, suspects, fleet: fleet ?? defaultFleet, tenants, granting: null };
+    return { versions, documentProblems, suspects, fleet: fleet ?? defaultFleet, tenants: now, granting: null };
   return {
     versions,
     documentProblems,
@@ -107,15 +107,23 @@ const placedTenants = rememberedPair((document: DecodedDocument, { path }: Sourc
   });
 });
 
+/** The same: at its place there may be something else now. */
+const tenantsBefore = (granting: DocumentVersion): readonly Tenant[] =>
+  tenantsIn(granting).map((it) => ({ ...it, place: `${it.place} before this commit` }));
+
 const none: readonly never[] = [];
 
-/** The list itself, as long as nothing in it says the same twice. */
-function distinct(tenants: readonly Tenant[]): readonly Tenant[] {
-  const seen = new Map<string, Tenant>();
-  for (const it of tenants) {
-    const { place: _, ...grant } = it;
-    const text = JSON.stringify(grant);
-    if (!seen.has(text)) seen.set(text, it);
+/** What is in any of the lists, each grant once; the first list itself (`===`) where the others add nothing to it. */
+function distinct(lists: readonly (readonly Tenant[])[]): readonly Tenant[] {
+  const [first = none, ...others] = new Set(lists);
+  const seen = new Set(first.map(grantText));
+  const added: Tenant[] = [];
+  for (const it of others.flat()) {
+    const text = grantText(it);
+    if (!seen.has(text)) added.push(it);
+    seen.add(text);
   }
-  return seen.size === tenants.length ? tenants : [...seen.values()];
+  return added.length === 0 ? first : [...first, ...added];
 }
+
+const grantText = ({ place: _, ...grant }: Tenant): string => JSON.stringify(grant);

@@ -1,7 +1,19 @@
 // Who may define what, through everything that reads a commit: files in, what is in force out.
 import { describe, expect, it } from "vitest";
+import { type AcceptedSource, readIntent } from "../../../../src/core/intent/intent.ts";
+import type { Commit } from "../../../../src/core/model/value.ts";
 import { problemText } from "../../../../src/core/yaml/problems.ts";
-import { cluster, errorsOf, type Files, inForce, placement, read, readAll, readRepeatedly } from "../reading.ts";
+import {
+  cluster,
+  errorsOf,
+  type Files,
+  inForce,
+  placement,
+  read,
+  readAll,
+  readRepeatedly,
+  sourceFiles,
+} from "../reading.ts";
 
 const fleet = (...tenants: readonly string[]): string =>
   `apiVersion: flotilla.dev/v1alpha1\nkind: Fleet\nspec:\n  tenants:\n${tenants.map((it) => `    - ${it}\n`).join("")}`;
@@ -157,6 +169,8 @@ describe("I-46 T-24: a document in a tenant's folder", () => {
   const overriding = (kind: string): string =>
     `spec:\n  resourceSelectors: [{group: "", version: v1, kind: ${kind}, name: a}]\n  policy: {overrideRules: [{overrideType: Delete}]}\n`;
   const wrapping = (inside: string): string => `data:\n  a: ${inside}\n`;
+  const envelope = "apiVersion: placement.kubernetes-fleet.io/v1beta1, kind: ResourceEnvelope";
+  const secured = "{name: a, namespace: payments, labels: {pod-security.kubernetes.io/enforce: privileged}}";
 
   const cases: readonly (readonly [what: string, content: string, want: string | null])[] = [
     ["of a granted kind in a granted namespace", map("a", "payments"), null],
@@ -227,6 +241,21 @@ describe("I-46 T-24: a document in a tenant's folder", () => {
         wrapping("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}"),
       ),
       "5:3: data: wraps ConfigMap shop/a",
+    ],
+    [
+      "that wraps an envelope of a granted kind",
+      object("ResourceEnvelope", "e", "payments", wrapping(`{${envelope}, metadata: {name: f, namespace: payments}}`)),
+      "5:3: data: wraps ResourceEnvelope.placement.kubernetes-fleet.io payments/f",
+    ],
+    [
+      "that wraps what has a label of pod security",
+      object("ResourceEnvelope", "e", "payments", wrapping(`{apiVersion: v1, kind: ConfigMap, metadata: ${secured}}`)),
+      '5:126: data.a.metadata.labels["pod-security.kubernetes.io/enforce"]: sets the label pod-security.kubernetes.io/enforce',
+    ],
+    [
+      "that is an item of a list, in another namespace",
+      `apiVersion: v1\nkind: List\nitems:\n- ${map("a", "shop").trimEnd().replaceAll("\n", "\n  ")}\n`,
+      "6:34: metadata.namespace: defines ConfigMap shop/a",
     ],
     [
       "that cannot be used, in another namespace",
@@ -428,9 +457,8 @@ describe("a commit that changes what is granted", () => {
     const before: Files = { "fleet.yaml": fleetYaml };
     const both: Files = { "fleet.yaml": wider, ...use };
     expect(inForce(readAll(before, both))).toEqual([]);
-    expect(errorsOf(readAll(before, both))).toEqual([
-      `${team}:3:32: error FLT1404: metadata.namespace: defines ConfigMap shop/a, ${granted}`,
-    ]);
+    const refused = `${team}:3:32: error FLT1404: metadata.namespace: defines ConfigMap shop/a, ${granted}`;
+    expect(errorsOf(readAll(before, both))).toEqual([refused.replace(")", " before this commit)")]);
     expect(inForce(readAll(before, both, { ...both, "z.yaml": map("z", "z") }))).toEqual([
       "ConfigMap shop/a",
       "ConfigMap z/z",
@@ -464,6 +492,13 @@ describe("a commit that changes what is granted", () => {
     for (const it of again.all) expect(inForce(it)).toEqual(["ConfigMap z/z"]);
     const next: Files = { ...after, "q.yaml": map("q", "q") };
     expect(inForce(readAll({ "fleet.yaml": fleetYaml }, after, next))).toEqual(["ConfigMap q/q", "ConfigMap shop/a"]);
+  });
+
+  it("and leaves the grants as they are leaves the list of them the same", () => {
+    const files = sourceFiles({ "fleet.yaml": fleetYaml, ...use });
+    const first = readIntent({ commit: "c1" as Commit, files, accepted: null });
+    const accepted: AcceptedSource = { commit: first.commit, files, holds: [], heldFiles: new Map() };
+    expect(readIntent({ commit: "c2" as Commit, files, accepted }).tenants).toBe(first.tenants);
   });
 
   it("to less counts at once, and keeps what was accepted", () => {
