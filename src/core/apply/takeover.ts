@@ -31,7 +31,7 @@ type ObjectFound =
   | { readonly kind: "present"; readonly live: Manifest }
   | { readonly kind: "unknown"; readonly refusal: { readonly message: string } };
 
-/** Decides about one object by what stands at its place (`apply/README.md#takeover`, `#takeover`). */
+/** Decides about one object by what stands at its place (`apply/README.md#takeover`). */
 export function decideTakeover(found: ObjectFound, claimant: Claimant): TakeoverDecision {
   const { fleet, action, entry, rival } = claimant;
   const leave = (code: Failure["code"], message: string): TakeoverDecision => ({
@@ -70,7 +70,7 @@ export function decideTakeover(found: ObjectFound, claimant: Claimant): Takeover
 
 /**
  * Decides about an object that the inventory knows by its uid: it is written, unless it was seen to be going, or to bear the
- * mark of another placement that lists it under this uid as well and is to carry it: `sharers`. Of two that want it, that one
+ * mark of another placement that lists it under this uid as well and has a say in it: `sharers`. Of two that want it, that one
  * has it (`apply/README.md#hand-over`). Another object that stands there is met by the write, which names the uid.
  */
 export function decideKnown(

@@ -113,7 +113,7 @@ function offersIn(inventory: Inventory) {
   return (action: PlacementActions, key: ObjectKey): readonly HandedOver[] => offers(action).get(key) ?? [];
 }
 
-/** Which other placements that are to carry an object the inventory lists it of, under the same uid. */
+/** Which other placements that have a say in an object (`holders`) the inventory lists with it, under the same uid. */
 const sharersIn =
   ({ placements }: Inventory, { holders }: ClusterActions) =>
   ({ action, item: { key }, before }: Wanted): readonly PlacementKey[] =>
