@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Binding } from "../../../src/core/model/binding.ts";
 import type { PolicySnapshot } from "../../../src/core/model/ledger.ts";
+import { maxExplained } from "../../../src/core/schedule/explain.ts";
 import type { Candidate, Cycle } from "../../../src/core/schedule/framework/cycle.ts";
 import type { Plugin } from "../../../src/core/schedule/framework/plugin.ts";
 import { type Profile, profiles } from "../../../src/core/schedule/profile.ts";
@@ -202,4 +203,18 @@ test("a plugin that does not say what it looks at may look at anything", () => {
   expect(
     isLookedPast(asked, { was, is }, { ...profiles.default, plugins: [...profiles.default.plugins, silent] }),
   ).toBe(false);
+});
+
+test("who fits at last in a better domain is listed, whatever the policy prefers", () => {
+  const profile = profiles.default;
+  const others = Array.from({ length: maxExplained + 4 }, (_, at) => `m${at}{e=p,r=a}`).join(" ");
+  const start = { ...largeCycle(0), policy: policyOf("1 prefer 10:e=p spread r:1"), namespace: null, grants: [] };
+  const cycle = settled({ ...start, candidates: fleet(`${others} late{r=b}[k=v]`) }, profile);
+  const was = cycle.candidates.at(-1);
+  const [is] = fleet("late{r=b}");
+  if (was === undefined || is === undefined) throw new Error("one cluster");
+  const after = { ...cycle, candidates: [...cycle.candidates.slice(0, -1), is] };
+  expect(schedule(after, profile)).not.toEqual(schedule(cycle, profile));
+  const latest = { index: 1, verdict: recordedOf(cycle, profile) };
+  expect(hasSameOutcome(after, { was, is }, { binding: null, latest }, profile)).toBe(false);
 });
