@@ -1342,6 +1342,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["test/core/check/check-hand-over.test.ts"],
   },
   {
+    breaks: "lets the namespace change in which a placement's status is shown",
+    file: "src/core/intent/kinds/placement.ts",
+    find: "if (left === shown) return [];",
+    replace: "if (left !== shown) return [];",
+    caughtBy: ["test/core/intent/kinds/placement-accessible.test.ts"],
+  },
+  {
+    breaks: "lets a status that only the fleet's people saw be shown in a namespace later",
+    file: "src/core/intent/kinds/placement.ts",
+    find: "if (was !== is)",
+    replace: "if (was > is)",
+    caughtBy: ["test/core/intent/kinds/placement-accessible.test.ts"],
+  },
+  {
     breaks: "lets a ResourcePlacement name a cluster-scoped kind",
     file: "src/core/intent/kinds/placement.ts",
     find: 'return scope === "Cluster" ? [clusterScopedKind(selector.kind, at)] : [];',

@@ -63,6 +63,9 @@ export function placementOfFolder(folder: string): PlacementKey {
 }
 
 export const placementPath = (placement: PlacementKey): string => `${placementFolder(placement)}placement.yaml`;
+/** Its status for the people of a namespace: a ClusterResourcePlacementStatus. Output: never read back. */
+export const accessibleStatusPath = (namespace: string, placement: string): string =>
+  `namespaces/${namespace}/placement-statuses/${placement}.yaml`;
 export const bindingsPath = (placement: PlacementKey): string => `${placementFolder(placement)}bindings.yaml`;
 export const policySnapshotsPath = (placement: PlacementKey): string =>
   `${placementFolder(placement)}policy-snapshots.yaml`;

@@ -93,7 +93,7 @@ export function formatVersionOf({ clusters, placements, takenAway, overrides }: 
 }
 
 const holdsNamespaced = remembered((placements: Ledger["placements"]): boolean =>
-  [...placements.values()].some((it) => it.namespace !== null),
+  [...placements.values()].some((it) => it.namespace !== null || it.spec.statusReportingScope !== undefined),
 );
 
 const holdsWrapped = remembered((placements: Ledger["placements"]): boolean =>

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, memberAt } from "../model/json.ts";
+import { memberAt } from "../model/json.ts";
 import type { ChangeRequest, PlacementRecord } from "../model/ledger.ts";
 import { deleteAdoptedAnnotation, progressDeadlineAnnotation } from "../model/names.ts";
 import {
@@ -25,7 +25,6 @@ import {
   at,
   type Codec,
   converted,
-  type Draft,
   type Field,
   group,
   groupIfAt,
@@ -35,6 +34,7 @@ import {
   nullable,
   object,
   objectOf,
+  optional,
   or,
   orNull,
   unionOf,
@@ -187,6 +187,7 @@ const placementSpec = group<PlacementSpec>({
   policy: inSpec("policy", placementPolicy),
   strategy: rolloutStrategy,
   revisionHistoryLimit: inSpec("revisionHistoryLimit", integer),
+  statusReportingScope: inSpec("statusReportingScope", optional(choice("NamespaceAccessible"))),
 });
 
 /** By cluster, the digest of what it would carry; null where the placement leaves it. */
@@ -225,37 +226,6 @@ export const placementCodec = documentOf<PlacementHead>(
     conditions: inStatus("conditions", conditions),
   },
 );
-
-/** What a placement's status shows and the record does not hold: derived by `core/status`, never read back. */
-interface DerivedStatus {
-  /** `status.observedResourceIndex`. */
-  readonly index: string;
-  /** `status.selectedResources`. */
-  readonly selected: readonly Json[];
-  /** `status.placementStatuses`. */
-  readonly rows: readonly Json[];
-}
-
-/** The text of `placement.yaml`. The rows come last, see {@link withoutRows}. */
-export function placementText(record: PlacementHead, { index, selected, rows }: DerivedStatus): string {
-  const document = placementCodec.write(record, {});
-  const status: Draft = { ...(document["status"] as JsonObject), observedResourceIndex: index };
-  if (selected.length > 0) status["selectedResources"] = selected;
-  if (rows.length > 0) status["placementStatuses"] = rows;
-  return emitYaml({ ...document, status });
-}
-
-/** `placement.yaml` without its rows, which repeat the bindings; as it is if anything comes after them. */
-export function withoutRows(text: string): string {
-  const start = text.indexOf(rowsLine);
-  if (start < 0) return text;
-  let line = start + rowsLine.length;
-  while (line > 0 && (text.startsWith("  - ", line) || text.startsWith("    ", line)))
-    line = text.indexOf("\n", line) + 1;
-  return line === text.length ? text.slice(0, start + 1) : text;
-}
-
-const rowsLine = "\n  placementStatuses:\n";
 
 /** `evictions/<name>.yaml`: KubeFleet's eviction with its status. */
 export const evictionCodec = documentOf<EvictionRecord>(

@@ -2,11 +2,13 @@ import type { MemberCluster } from "../model/fleet.ts";
 import type { Json } from "../model/json.ts";
 import { emptyLedger, type Ledger, type PlacementRecord } from "../model/ledger.ts";
 import type { OverrideSnapshot } from "../model/override.ts";
+import { statusNamespace } from "../model/placement.ts";
 import { type ClusterName, compareText, type PlacementKey } from "../model/value.ts";
 import { answersText } from "./answers.ts";
 import { bindingsText } from "./bindings.ts";
 import { clusterText, formerNamesText } from "./clusters.ts";
 import {
+  accessibleStatusPath,
   answersPath,
   bindingsPath,
   clusterPath,
@@ -25,7 +27,8 @@ import {
 import { formatVersionOf, ledgerText } from "./ledger-file.ts";
 import { type ApprovalRequestOutput, changeRequests, runRequests } from "./output.ts";
 import { overrideText } from "./overrides.ts";
-import { evictionText, placementText } from "./placements.ts";
+import { accessibleStatusText, type DerivedStatus, placementText } from "./placement-status.ts";
+import { evictionText } from "./placements.ts";
 import { runPlanText } from "./run-plan.ts";
 import { runText } from "./runs.ts";
 import { policySnapshotsText, resourceSnapshotText, snapshotFiles } from "./snapshots.ts";
@@ -126,9 +129,15 @@ function* clusterFiles(ledger: Ledger, other: Ledger, { members }: Shown): Gener
 
 function* placementFiles(ledger: Ledger, other: Ledger, shown: Shown): Generator<RecordFile> {
   for (const it of changed(ledger.placements, other.placements)) {
-    yield text(placementPath(it.key), [it], () =>
-      placementText(it, { index: shown.indexOf(it), selected: shown.selectedOf(it), rows: shown.rowsOf(it) }),
-    );
+    const status = (): DerivedStatus => ({
+      index: shown.indexOf(it),
+      selected: shown.selectedOf(it),
+      rows: shown.rowsOf(it),
+    });
+    yield text(placementPath(it.key), [it], () => placementText(it, status()));
+    const namespace = it.conditions.length === 0 ? null : statusNamespace(it);
+    if (namespace !== null)
+      yield text(accessibleStatusPath(namespace, it.name), [it], () => accessibleStatusText(it, namespace, status()));
     if (it.bindings.size > 0) yield text(bindingsPath(it.key), [it.bindings], () => bindingsText(it));
     // The latest policy snapshot shows the placement's generation.
     if (it.policySnapshots.length > 0)

@@ -13,6 +13,9 @@ export const kubeFleetPrefix = "kubernetes-fleet.io";
 /** Every MemberCluster carries it with its own name as value, so that one cluster can be selected by name. */
 export const memberNameLabel = `${kubeFleetPrefix}/member-name`;
 
+/** The condition of a placement whose status stands in its namespace as well (`status/README.md#status-for-others`). */
+export const statusSynced = "ClusterResourcePlacementStatusSynced";
+
 /** The field manager of everything we apply. */
 export const fieldManager = "flotilla";
 

@@ -49,6 +49,18 @@ export interface PlacementSpec {
   readonly policy: PlacementPolicy;
   readonly strategy: RolloutStrategy;
   readonly revisionHistoryLimit: number;
+  /** The status stands in the selected namespace as well. Absent: where the placement is alone. For good, as it is. */
+  readonly statusReportingScope?: "NamespaceAccessible" | undefined;
+}
+
+/** Whether a selector is about Namespaces, which bring what is in them. */
+export const isNamespaceKind = ({ group = "", kind }: { readonly group?: string; readonly kind: string }): boolean =>
+  group === "" && kind === "Namespace";
+
+/** The namespace in which a placement's status stands as well (`status/README.md#status-for-others`); null: in none. */
+export function statusNamespace({ namespace, spec }: Pick<Placement, "namespace" | "spec">): string | null {
+  if (namespace !== null || spec.statusReportingScope === undefined) return null;
+  return spec.resourceSelectors.find(isNamespaceKind)?.name ?? null;
 }
 
 /** Objects of one kind: by name or by labels, all of them where both are null (`render/README.md#selection`). */

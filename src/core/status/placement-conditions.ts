@@ -1,5 +1,6 @@
 import { boundedMessage, type Verdict } from "../model/condition.ts";
 import type { PlacementRecord } from "../model/ledger.ts";
+import { statusNamespace } from "../model/placement.ts";
 import { type ExpectedCondition, expectedConditions, type RowStep, stepOf } from "./expected-conditions.ts";
 import {
   currentScheduling,
@@ -19,10 +20,22 @@ import {
  * (`#external-placements`). Where KubeFleet keeps outdated conditions (scheduling pending, selectors refused), only
  * `Scheduled` is left (`#c-36`).
  *
+ * The last condition of a placement that is NamespaceAccessible is that its status is there (`#status-for-others`).
+ *
  * `arithmetic` says which clusters the rollout's budget holds back, with its numbers (`rollout/README.md#b-7`): once
  * per placement, so that a changed number rewrites one message and not one per cluster.
  */
 export function placementVerdicts(record: PlacementRecord, arithmetic: string | null): readonly Verdict[] {
+  const verdicts = verdictsOf(record, arithmetic);
+  const namespace = statusNamespace(record);
+  return namespace === null ? verdicts : [...verdicts, syncedVerdict(namespace, record)];
+}
+
+/** The copy is a part of the commit that has the placement's own status: it is never behind (`status/README.md#s-10`). */
+const syncedVerdict = (namespace: string, record: PlacementRecord): Verdict =>
+  verdictOf(record)("StatusSynced", "True", "StatusSyncSucceeded", `the status is shown in the namespace ${namespace}`);
+
+function verdictsOf(record: PlacementRecord, arithmetic: string | null): readonly Verdict[] {
   const verdict = verdictOf(record);
   const [status, reason, message] = scheduledWords(record);
   const scheduled = verdict("Scheduled", status, reason, message);

@@ -5,10 +5,16 @@ import type {
 import schema from "../../../../schemas/cluster-resource-placement.json" with { type: "json" };
 import { isEnvelope, isNeverPlaced, kindKey, type Scope, type ScopeTable } from "../../model/manifest.ts";
 import { isReservedNamespace, placementGroup } from "../../model/names.ts";
-import { type Placement, placementKey, type ResourceSelector } from "../../model/placement.ts";
+import {
+  isNamespaceKind,
+  type Placement,
+  placementKey,
+  type ResourceSelector,
+  statusNamespace,
+} from "../../model/placement.ts";
 import { nearest } from "../../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath, note, warning } from "../../yaml/problems.ts";
-import { notSupportedYet, repeatedIndices } from "./fields.ts";
+import { repeatedIndices } from "./fields.ts";
 import type { CommitKinds, ContentOf, ReadKind } from "./kind.ts";
 import { dnsLabelProblems, labelSelectorProblems, newerFieldProblems, statusProblems } from "./metadata.ts";
 import { policyFrom, policyProblems, policyUpdateProblems } from "./placement-policy.ts";
@@ -49,6 +55,10 @@ function placementFrom({ metadata, spec }: WrittenPlacement, scope: Scope): Omit
       policy: policyFrom(spec.policy ?? {}),
       strategy: placementStrategyFrom(spec.strategy ?? {}, annotations),
       revisionHistoryLimit: spec.revisionHistoryLimit ?? 10,
+      // What has its default is left out: specs that were recorded before keep their digests.
+      ...(scope === "Cluster" && spec.statusReportingScope === "NamespaceAccessible"
+        ? { statusReportingScope: spec.statusReportingScope }
+        : {}),
     },
   };
 }
@@ -73,7 +83,7 @@ function placementProblems({ apiVersion, kind, metadata, spec, status }: Written
       deleteStrategy: spec.strategy?.deleteStrategy,
       reportBackStrategy: spec.strategy?.reportBackStrategy,
     }),
-    ...(spec.statusReportingScope === "NamespaceAccessible" ? [accessibleProblem(isOfFleet)] : []),
+    ...(spec.statusReportingScope === "NamespaceAccessible" ? accessibleProblems(spec, isOfFleet) : []),
     ...statusProblems(status),
   ];
 }
@@ -90,13 +100,6 @@ const homeProblems = (namespace: string): FieldProblems =>
         ),
       ]
     : [];
-
-/** `intent/README.md#v-crp-03`, `#v-rp-05`. */
-function accessibleProblem(isOfFleet: boolean): FieldProblem {
-  const at: JsonPath = ["spec", "statusReportingScope"];
-  if (isOfFleet) return notSupportedYet(at, "NamespaceAccessible is");
-  return warning("FLT1307", at, "has no effect on a ResourcePlacement: its status is in its namespace", "remove it");
-}
 
 function selectorsProblems(selectors: readonly WrittenSelector[], isOfFleet: boolean): FieldProblems {
   const at: JsonPath = ["spec", "resourceSelectors"];
@@ -151,9 +154,6 @@ function namespaceModeProblems(selectors: readonly WrittenSelector[], at: JsonPa
     ),
   ];
 }
-
-const isNamespaceKind = ({ group = "", kind }: { readonly group?: string; readonly kind: string }): boolean =>
-  group === "" && kind === "Namespace";
 
 /** `intent/README.md#v-crp-05`, `#v-rp-03`, `#v-rp-04`, `#v-pl-09`: a kind is known, and lives where is looked for it. */
 function placementScopeProblems(
@@ -215,4 +215,57 @@ function unknownSelected(
 const placementUpdateProblems = (before: Placement["spec"], after: Placement["spec"]): FieldProblems => [
   ...policyUpdateProblems(before.policy, after.policy),
   ...strategyUpdateProblems(before, after),
+  ...accessibleUpdateProblems(before, after),
 ];
+
+const scopeAt: JsonPath = ["spec", "statusReportingScope"];
+
+/** What a placement has to select whose status is NamespaceAccessible (`intent/README.md#v-crp-03`, `#v-rp-05`). */
+function accessibleProblems({ resourceSelectors }: WrittenPlacement["spec"], isOfFleet: boolean): FieldProblems {
+  if (!isOfFleet)
+    return [
+      warning("FLT1307", scopeAt, "has no effect on a ResourcePlacement: its status is in its namespace", "remove it"),
+    ];
+  const namespaces = [...resourceSelectors.entries()].filter(([, it]) => isNamespaceKind(it));
+  const [first, second] = namespaces;
+  if (first === undefined)
+    return [
+      error(
+        "FLT1307",
+        scopeAt,
+        "NamespaceAccessible shows the status in the Namespace that is selected, and none is",
+        "select exactly one Namespace, by name",
+      ),
+    ];
+  const [index, { name = "" }] = first;
+  if (second !== undefined)
+    return [
+      error(
+        "FLT1307",
+        ["spec", "resourceSelectors", second[0]],
+        `NamespaceAccessible allows one Namespace selector, and there are ${namespaces.length}`,
+        "make it a placement of its own",
+      ),
+    ];
+  if (name !== "") return [];
+  const message = "NamespaceAccessible needs to know in which Namespace the status is shown";
+  return [error("FLT1307", ["spec", "resourceSelectors", index], message, "select it by name")];
+}
+
+/** Neither the scope nor the namespace changes (`intent/README.md#v-crp-04`, `#v-crp-06`). */
+function accessibleUpdateProblems(before: Placement["spec"], after: Placement["spec"]): FieldProblems {
+  const [was, is] = [scopeOf(before), scopeOf(after)];
+  if (was !== is)
+    return [error("FLT1315", scopeAt, `cannot change from ${was} to ${is}`, "write a placement with another name")];
+  const [left, shown] = [
+    statusNamespace({ namespace: null, spec: before }),
+    statusNamespace({ namespace: null, spec: after }),
+  ];
+  if (left === shown) return [];
+  const index = after.resourceSelectors.findIndex(isNamespaceKind);
+  const message = `cannot change from ${left} to ${shown} while the status is NamespaceAccessible`;
+  const path: JsonPath = ["spec", "resourceSelectors", index, "name"];
+  return [error("FLT1315", path, message, "write a placement with another name")];
+}
+
+const scopeOf = (it: Placement["spec"]): string => it.statusReportingScope ?? "ClusterScopeOnly";

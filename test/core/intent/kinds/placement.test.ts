@@ -392,7 +392,6 @@ describe("a setting that would be ignored silently is refused until it works", (
     strategy("applyStrategy: {comparisonOption: FullComparison}"),
     strategy("applyStrategy: {whenToApply: IfNotDrifted}"),
     strategy("reportBackStrategy: {type: Mirror, destination: WorkAPI}"),
-    placement("web", "  statusReportingScope: NamespaceAccessible\n"),
   ];
   for (const text of settings)
     it(text.split("\n").slice(-2).join("").trim().slice(0, 90), () => {
