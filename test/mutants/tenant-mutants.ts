@@ -34,6 +34,13 @@ export const tenantMutants: readonly Mutant[] = [
     caughtBy: reading,
   },
   {
+    breaks: "lets a variable make the label that no override of a tenant may set",
+    file: "src/core/intent/tenants/grants.ts",
+    find: '(label === "" && variable.test(it))',
+    replace: "false",
+    caughtBy: reading,
+  },
+  {
     breaks: "lets an envelope set the labels that no grant covers",
     file: "src/core/intent/tenants/grants.ts",
     find: 'const found = isObject(it) ? privilegedLabel(it, ["data", key]) : null;',

@@ -68,11 +68,15 @@ function beyondByPatch(rules: readonly OverrideRule[]): Excess | null {
     for (const { path, value } of action.kind === "JSONPatch" ? action.operations : []) {
       const [, , , label = ""] = path.split("/").map((it) => it.replaceAll("~1", "/").replaceAll("~0", "~"));
       const keys = label === "" && isObject(value) ? Object.keys(value) : [label];
-      const key = path.startsWith("/metadata/labels") ? keys.find(isPrivilegedLabel) : undefined;
+      // A variable in a key, which may stand for nothing at all, makes another key of it on every cluster.
+      const isBeyond = (it: string): boolean => isPrivilegedLabel(it) || (label === "" && variable.test(it));
+      const key = path.startsWith("/metadata/labels") ? keys.find(isBeyond) : undefined;
       if (key !== undefined) return [["spec", "policy", "overrideRules"], `sets the label ${key}`];
     }
   return null;
 }
+
+const variable = /\$\{MEMBER-CLUSTER-/;
 
 interface Selecting {
   readonly group: string;

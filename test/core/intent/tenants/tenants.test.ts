@@ -293,6 +293,12 @@ describe("I-46 T-24: a document in a tenant's folder", () => {
     ["a patch of its labels", patching("/metadata/labels/a", "b"), null],
     ["a patch that sets one", patching("/metadata/labels/pod-security.kubernetes.io~1enforce", "privileged"), enforce],
     [
+      "a patch with a key of which a variable makes one",
+      patching("/metadata/labels", '{"pod-${MEMBER-CLUSTER-LABEL-KEY-team}.kubernetes.io/enforce": privileged}'),
+      "spec.policy.overrideRules: sets the label pod-${MEMBER-CLUSTER-LABEL-KEY-team}.kubernetes.io/enforce",
+    ],
+    ["a patch with a variable in a value", patching("/metadata/labels", '{a: "${MEMBER-CLUSTER-NAME}"}'), null],
+    [
       "a patch that sets them all",
       patching("/metadata/labels", "{pod-security.kubernetes.io/enforce: privileged}"),
       enforce,
