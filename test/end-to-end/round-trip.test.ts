@@ -19,13 +19,13 @@ import { projectFolder } from "./bundle.ts";
 import { contentsOf, objectAt } from "./member.ts";
 import { realMember } from "./real.ts";
 import { type SmallStage, setSmallStage } from "./rollouts.ts";
-import { configMap, file } from "./small-fleet.ts";
+import { configMap, deployment, file, namespace, serviceAccount } from "./small-fleet.ts";
 
 const cluster = "prod-eu-2";
 
 const examplesFolder = join(projectFolder, "examples-repo");
 
-/** Files of examples-repo with every placement on one cluster, and two envelopes. */
+/** Files of examples-repo with every placement on one cluster, two envelopes, and a team's placement in its namespace. */
 function files(): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const path of readdirSync(examplesFolder, { recursive: true, encoding: "utf8" })) {
@@ -42,6 +42,17 @@ function files(): Readonly<Record<string, string>> {
     "resources/shop/wrapped.yaml": file(envelope("ResourceEnvelope", contents)),
     "resources/cluster/wrapped.yaml": file(envelope("ClusterResourceEnvelope", roles)),
     "placements/wrapped.yaml": file(ofEnvelope),
+    "placements/team.yaml": file(ofNamespace),
+    "resources/team.yaml": file(namespace("team")),
+    "teams/team/placement.yaml": file(ofTeam),
+    "teams/team/web.yaml": file(
+      configMap("team/settings", { MODE: "one", LINES: "a\nb\n" }),
+      serviceAccount("team/web"),
+      deployment("team/web", "registry.example/web:1"),
+    ),
+    "teams/team/wrapped.yaml": file(
+      envelope("ResourceEnvelope", { notes: configMap("team/notes", { A: "b" }) }, "team"),
+    ),
   };
 }
 
@@ -51,10 +62,10 @@ function onOneCluster(text: string): string {
   return stringify({ ...rest, spec: { resourceSelectors: spec.resourceSelectors, policy } });
 }
 
-const envelope = (kind: string, data: JsonObject): JsonObject => ({
+const envelope = (kind: string, data: JsonObject, inside = "shop"): JsonObject => ({
   apiVersion: "placement.kubernetes-fleet.io/v1beta1",
   kind,
-  metadata: { name: "wrapped", ...(kind === "ResourceEnvelope" ? { namespace: "shop" } : {}) },
+  metadata: { name: "wrapped", ...(kind === "ResourceEnvelope" ? { namespace: inside } : {}) },
   data,
 });
 
@@ -114,6 +125,34 @@ const ofEnvelope: JsonObject = {
       },
     ],
     policy: { placementType: "PickFixed", clusterNames: [cluster] },
+  },
+};
+
+const policy = { placementType: "PickFixed", clusterNames: [cluster] };
+
+/** A Namespace alone: what is in it is its team's. */
+const ofNamespace: JsonObject = {
+  apiVersion: "placement.kubernetes-fleet.io/v1beta1",
+  kind: "ClusterResourcePlacement",
+  metadata: { name: "team" },
+  spec: {
+    resourceSelectors: [{ group: "", version: "v1", kind: "Namespace", name: "team", selectionScope: "NamespaceOnly" }],
+    policy,
+  },
+};
+
+const ofTeam: JsonObject = {
+  apiVersion: "placement.kubernetes-fleet.io/v1beta1",
+  kind: "ResourcePlacement",
+  metadata: { name: "web", namespace: "team" },
+  spec: {
+    resourceSelectors: [
+      { group: "", version: "v1", kind: "ConfigMap", name: "settings" },
+      { group: "", version: "v1", kind: "ServiceAccount", name: "web" },
+      { group: "apps", version: "v1", kind: "Deployment", name: "web" },
+      { group: "placement.kubernetes-fleet.io", version: "v1beta1", kind: "ResourceEnvelope", name: "wrapped" },
+    ],
+    policy,
   },
 };
 
@@ -188,8 +227,9 @@ await describeKubernetes("a real API server", "API servers", () => {
   };
 
   test("holds what was rendered of examples-repo and of what envelopes wrap, and nothing else of ours", async () => {
-    const run = await stage.reconcile();
-    expect(run.err).not.toContain(": error ");
+    // The team's placement comes to a cluster that is known to have its namespace.
+    const runs = [await stage.reconcile(), await stage.reconcile()];
+    for (const run of runs) expect(run.err).not.toContain(": error ");
     const written = rendered();
     const ids = written.flatMap((it) => idOf(it) ?? []);
     const names = ids.map(objectText);
@@ -198,6 +238,8 @@ await describeKubernetes("a real API server", "API servers", () => {
       expect.arrayContaining([
         ...["ConfigMap shop/wrapped", "Secret shop/wrapped-keys", "Job shop/prepare", "Service shop/web-2"],
         ...["ClusterRole wrapped", "PriorityClass.scheduling.k8s.io wrapped"],
+        ...["Namespace team", "ConfigMap team/settings", "ServiceAccount team/web", "Deployment team/web"],
+        "ConfigMap team/notes",
       ]),
     );
     expect(names.filter((it) => it.includes("Envelope"))).toEqual([]);
