@@ -134,6 +134,10 @@ describe("one object is named by its name, its namespace, or both", () => {
       ["run", "create", "shop/next", "--placement", "web", "--strategy", "shop/canary-first", "--dry-run"],
       /namespace: shop\n[\s\S]*placementName: web\n[\s\S]*stagedRolloutStrategyName: canary-first\n/,
     ],
+    [
+      ["run", "create", "next", "--placement", "shop/web", "--strategy", "canary-first", "--dry-run"],
+      /namespace: shop\n[\s\S]*placementName: web\n[\s\S]*stagedRolloutStrategyName: canary-first\n/,
+    ],
   ];
   test.each(shown)("flotilla %j", async (argv, want) => {
     const { code, out, err } = await flotilla(...argv);
@@ -149,6 +153,10 @@ describe("one object is named by its name, its namespace, or both", () => {
     [["get", "placements", "-n", "Shop!"], '"Shop!" is not the name of a namespace'],
     [["approve", "r", "-n", "shop", "--dry-run"], "the request's digest does not match what the record shows"],
     [["approve", "r", "-n", "shpo", "--dry-run"], "there is no record of run shpo/r"],
+    [
+      ["run", "create", "other/next", "--placement", "shop/web", "--strategy", "canary-first", "--dry-run"],
+      '"shop/web" is not a valid name',
+    ],
     [["evict", "shop/web", "west"], "only a ClusterResourcePlacement can be evicted"],
   ];
   test.each(refused)("flotilla %j is refused", async (argv, want) => {

@@ -41,14 +41,15 @@ export async function createRun(options: RunCreateOptions, terminal: Terminal): 
   if (wrong !== null) return usageError(wrong.message, wrong.fix, terminal);
   const file = runFile({ namespace, name, placement, strategy, index, state }, root);
   const version = index === null ? "what it selects now" : `resource snapshot ${index}`;
-  const subject = `Create run ${name}: ${version} of ${placement} by ${strategy}`;
+  const subject = `Create run ${runKey(namespace, name)}: ${version} of ${placement} by ${strategy}`;
   const written = { files: [{ ...file, before: null }], subject, slug: runSlug(namespace, name) };
   return commitFiles(author, written, options, terminal);
 }
 
-/** A run that is named with its namespace is of that one, and so are its placement and its strategy. */
+/** A run is of one namespace with its placement and its strategy: the run is named with it, or else its placement is. */
 function ownNames(options: RunCreateOptions): RunCreateOptions {
-  const [namespace, name] = partsOfKey(keyNamed(options.name, options));
+  const [ofRun, name] = partsOfKey(keyNamed(options.name, options));
+  const namespace = ofRun ?? partsOfKey(options.placement)[0];
   if (namespace === null) return options;
   const own = (it: string): string => (it.startsWith(`${namespace}/`) ? it.slice(namespace.length + 1) : it);
   return { ...options, namespace, name, placement: own(options.placement), strategy: own(options.strategy) };
@@ -118,7 +119,7 @@ export async function setRunState(options: RunStateOptions, to: "Run" | "Stop", 
   const text = editedText(file.text, file.document, { kind: "set", under: ["spec"], key: "state", value: to });
   if (text === null)
     return usageError(`${file.path} cannot be edited`, `set spec.state to ${to} in it by hand`, terminal);
-  const subject = `${to === "Run" ? "Start" : "Stop"} run ${name}`;
+  const subject = `${to === "Run" ? "Start" : "Stop"} run ${runKey(namespace, name)}`;
   const files = [{ path: file.path, text, before: file.text }];
   const slug = `${runSlug(namespace, name)}-${to.toLowerCase()}`;
   return commitFiles(author, { files, subject, slug }, options, terminal);
