@@ -42,7 +42,7 @@ describe("a member that", () => {
     await member.control({ faults: { ...row.faults } });
     await restoreStage(stage);
     await change(row.name);
-    const run = await stage.reconcile("--deadline", "500ms");
+    const run = await stage.reconcile("--deadline", "2s");
     expect(run).toMatchObject({ code: 3, err: "" });
     const stuck = run.out.split("\n").filter((it) => it.startsWith("stuck: "));
     expect(stuck).toEqual([expect.stringMatching(row.says)]);

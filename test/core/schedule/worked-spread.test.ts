@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CycleBinding } from "../../../src/core/schedule/framework/cycle.ts";
+import { type CycleBinding, membershipOf, placesOf } from "../../../src/core/schedule/framework/cycle.ts";
 import { type Profile, profiles } from "../../../src/core/schedule/profile.ts";
 import type { Schedule } from "../../../src/core/schedule/schedule.ts";
 import { cycleBindings, fleet, policyOf, schedule } from "./notation.ts";
@@ -169,4 +169,13 @@ describe("A 20: by default a spread can always be repaired", () => {
     expect(spreadTold(schedule(cycle, profiles.kubefleet))).toBe("| F1");
     expect(spreadTold(schedule(cycle, profiles.default))).toBe("+a2 0 | T2");
   });
+});
+
+test("who was picked into a set that was asked about before is found at the next question", () => {
+  const candidates = fleet("a b c");
+  const holders = new Set(candidates.slice(0, 1).map((it) => it.cluster.name));
+  const membership = membershipOf(candidates);
+  expect(placesOf(holders, membership)).toEqual([0]);
+  for (const it of candidates.slice(2)) holders.add(it.cluster.name);
+  expect(placesOf(holders, membership)).toEqual([0, 2]);
 });
