@@ -1,6 +1,7 @@
+import type { ClusterDecision } from "../../src/core/model/binding.ts";
 import { canonicalJson, isObject, type Json, type JsonObject } from "../../src/core/model/json.ts";
 import type { Ledger } from "../../src/core/model/ledger.ts";
-import type { ClusterName, Commit, PlacementKey } from "../../src/core/model/value.ts";
+import { type ClusterName, type Commit, compareText, type PlacementKey } from "../../src/core/model/value.ts";
 import type { People } from "../simulation/people/people.ts";
 import type { Simulation } from "../simulation/simulation.ts";
 import type { ObjectPlace } from "../simulation/world/call.ts";
@@ -72,6 +73,8 @@ const counters: readonly string[] = [
   "observedGeneration",
   "deployment.kubernetes.io/revision",
   "commit",
+  // The edit that deletions are counted under: none where what is to be taken back had not arrived yet.
+  "cause",
 ];
 
 /** A value without what is left out. Our annotation on objects is a sequence: of it stays that it is there. */
@@ -80,7 +83,17 @@ function steady(value: unknown, form: Form): Json {
   if (Array.isArray(value)) return value.map((it) => steady(it, form));
   if (typeof value !== "object" || value === null) return value as Json;
   const kept = Object.entries(value).filter(([key]) => !form.left.has(key));
-  return Object.fromEntries(kept.map(([key, it]) => [key, key === "flotilla.dev/write" ? "ours" : steady(it, form)]));
+  return Object.fromEntries(
+    kept.map(([key, it]) => [key, key === "flotilla.dev/write" ? "ours" : steady(inOrder(it), form)]),
+  );
+}
+
+/** Who was picked, by name: a team's placement picks members as its Namespace comes to be there, in any order. */
+function inOrder(value: unknown): unknown {
+  const isPick = (it: unknown): it is ClusterDecision =>
+    isObject(it as Json) && (it as JsonObject)["selected"] === true;
+  if (!Array.isArray(value) || !value.every(isPick)) return value;
+  return value.toSorted((a, b) => compareText(a.cluster, b.cluster));
 }
 
 /** Null for a member that nobody ever placed anything on. */
