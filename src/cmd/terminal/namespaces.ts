@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { isDnsLabel } from "../../core/intent/kinds/metadata.ts";
+import { partsOfKey } from "../../core/model/value.ts";
 import type { TableRows } from "../../core/report/tables.ts";
 
 /** Which namespace is meant by what stands on the command line: without either the fleet itself. */
@@ -28,12 +29,6 @@ export const withNamespaces = (command: Command, of: string): Command =>
 /** The key of what was named: as `namespace/name`, or by its name in the namespace of the option. */
 export const keyNamed = (name: string, { namespace }: Pick<NamespaceOptions, "namespace">): string =>
   namespace === undefined || name.includes("/") ? name : `${namespace}/${name}`;
-
-/** The namespace of a key, and the name in it; null is the fleet. */
-export function partsOfKey(key: string): readonly [namespace: string | null, name: string] {
-  const slash = key.indexOf("/");
-  return slash < 0 ? [null, key] : [key.slice(0, slash), key.slice(slash + 1)];
-}
 
 /** Whether a list shows what has this key. */
 export const isListed = (key: string, { namespace, allNamespaces = false }: NamespaceOptions): boolean =>

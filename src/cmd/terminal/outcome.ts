@@ -1,7 +1,7 @@
 import { Defect } from "../../core/model/assert.ts";
 import type { Problem } from "../../core/model/intent.ts";
 import type { Reason } from "../../core/model/reason.ts";
-import { oneLine } from "../../core/model/value.ts";
+import { oneLine, partsOfKey } from "../../core/model/value.ts";
 import { someNames } from "../../core/report/phrases.ts";
 import { weightOf } from "../../core/report/reason-text.ts";
 import { didYouMean } from "../../core/yaml/nearest.ts";
@@ -9,7 +9,6 @@ import { problemText } from "../../core/yaml/problems.ts";
 import { Fault } from "../../shell/reconcile/fault.ts";
 import type { Receipt } from "../../shell/reconcile/ports.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
-import { partsOfKey } from "./namespaces.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** How a command ends that found these problems in files. */

@@ -72,7 +72,7 @@ export function fleetInForce(
 
 const stillGranting = "as far as it limits tenants: what is granted more counts from the next commit";
 
-/** Who may read a branch may write most of its files: beside a trust file, nobody but its roots says who may define what. */
+/** Whoever may push may edit `fleet.yaml`: where there is a trust file, only its roots may say who may define what. */
 const fleetProblems =
   (hasTrust: boolean) =>
   (_: DocumentRef, content: DocumentContent): FieldProblems => {

@@ -2,7 +2,7 @@ import { placementDocumentKey, strategyDocumentKey } from "../model/history.ts";
 import type { Intent } from "../model/intent.ts";
 import { type DisruptionBudget, type Eviction, mayPick, type Placement, placementKey } from "../model/placement.ts";
 import type { Stage, UpdateRun, UpdateStrategy } from "../model/update-run.ts";
-import { type ClusterName, type PlacementKey, selects } from "../model/value.ts";
+import { type ClusterName, type PlacementKey, partsOfKey, selects } from "../model/value.ts";
 import { didYouMean } from "../yaml/nearest.ts";
 import { error, type FieldProblem, type FieldProblems, type JsonPath, warning } from "../yaml/problems.ts";
 
@@ -47,9 +47,8 @@ function unknownStrategyProblem(
 
 /** The name of what has this key, if that is of this namespace; null is the whole fleet's. */
 function nameIn(namespace: string | null, key: string): string | null {
-  const slash = key.indexOf("/");
-  if (namespace === null) return slash < 0 ? key : null;
-  return key.slice(0, Math.max(slash, 0)) === namespace ? key.slice(slash + 1) : null;
+  const [own, name] = partsOfKey(key);
+  return own === namespace ? name : null;
 }
 
 const namesIn = (namespace: string | null, keys: Iterable<string>): readonly string[] =>

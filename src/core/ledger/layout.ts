@@ -1,5 +1,5 @@
 import type { OverrideSnapshot } from "../model/override.ts";
-import type { BlobId, ClusterName, PlacementKey, RunKey } from "../model/value.ts";
+import { type BlobId, type ClusterName, type PlacementKey, partsOfKey, type RunKey } from "../model/value.ts";
 
 // Where everything stands on the state branch (`src/README.md#the-state-branch`). Folders end with a slash.
 
@@ -51,9 +51,8 @@ export const clusterPath = (cluster: ClusterName): string => `clusters/${cluster
 
 /** Everything about one placement: `placements/<name>/` or `namespaces/<namespace>/placements/<name>/`. */
 export function placementFolder(placement: PlacementKey): string {
-  const slash = placement.indexOf("/");
-  if (slash < 0) return `placements/${placement}/`;
-  return `namespaces/${placement.slice(0, slash)}/placements/${placement.slice(slash + 1)}/`;
+  const [namespace, name] = partsOfKey(placement);
+  return `${namespaceFolder(namespace)}placements/${name}/`;
 }
 
 /** The placement whose folder it is: the inverse of {@link placementFolder}. */
@@ -80,13 +79,15 @@ export const snapshotFilesFolder = (placement: PlacementKey, index: number): str
 
 /** All snapshots of one override: `overrides/<name>.yaml` or `namespaces/<namespace>/overrides/<name>.yaml`. */
 export const overridePath = ({ namespace, override }: Pick<OverrideSnapshot, "namespace" | "override">): string =>
-  `${namespace === null ? "" : `namespaces/${namespace}/`}overrides/${override}.yaml`;
+  `${namespaceFolder(namespace)}overrides/${override}.yaml`;
+
+const namespaceFolder = (namespace: string | null): string => (namespace === null ? "" : `namespaces/${namespace}/`);
 
 /** Everything about one update run: `runs/<name>/` or `namespaces/<namespace>/runs/<name>/`. */
-const runFolder = (run: RunKey): string => {
-  const slash = run.indexOf("/");
-  return slash < 0 ? `runs/${run}/` : `namespaces/${run.slice(0, slash)}/runs/${run.slice(slash + 1)}/`;
-};
+function runFolder(run: RunKey): string {
+  const [namespace, name] = partsOfKey(run);
+  return `${namespaceFolder(namespace)}runs/${name}/`;
+}
 
 /** The run whose folder it is: the inverse of {@link runFolder}. */
 export function runOfFolder(folder: string): RunKey {

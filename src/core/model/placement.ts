@@ -8,6 +8,7 @@ import {
   type LabelSelector,
   type Labels,
   type PlacementKey,
+  scopedKey,
   selectsIfAny,
 } from "./value.ts";
 
@@ -28,7 +29,7 @@ export interface Placement {
 
 /** The key of a placement; a null namespace means a ClusterResourcePlacement. */
 export const placementKey = (namespace: string | null, name: string): PlacementKey =>
-  (namespace === null ? name : `${namespace}/${name}`) as PlacementKey;
+  scopedKey(namespace, name) as PlacementKey;
 
 /**
  * The namespaces that placements live in, in their order: of no others does NamespaceAffinity ask. Where there are none,

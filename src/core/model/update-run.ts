@@ -2,24 +2,23 @@ import type { Condition } from "./condition.ts";
 import type { Scope, SourcePosition } from "./manifest.ts";
 import type { ApplyStrategy, CountOrPercent } from "./placement.ts";
 import type { StageTask, TaskRecords, TaskWait } from "./stage-task.ts";
-import type {
-  ClusterName,
-  Digest,
-  Instant,
-  LabelSelector,
-  Labels,
-  PlacementKey,
-  RunKey,
-  Sequence,
-  StrategyKey,
+import {
+  type ClusterName,
+  type Digest,
+  type Instant,
+  type LabelSelector,
+  type Labels,
+  type PlacementKey,
+  type RunKey,
+  type Sequence,
+  type StrategyKey,
+  scopedKey,
 } from "./value.ts";
 
 /** The key of an update run or of a strategy; a null namespace means the cluster-scoped kind. */
-export const runKey = (namespace: string | null, name: string): RunKey => scoped(namespace, name) as RunKey;
+export const runKey = (namespace: string | null, name: string): RunKey => scopedKey(namespace, name) as RunKey;
 export const strategyKey = (namespace: string | null, name: string): StrategyKey =>
-  scoped(namespace, name) as StrategyKey;
-
-const scoped = (namespace: string | null, name: string): string => (namespace === null ? name : `${namespace}/${name}`);
+  scopedKey(namespace, name) as StrategyKey;
 
 /**
  * One staged rollout of one version of an External placement (`rollout/README.md#staged-runs`). The placement and the

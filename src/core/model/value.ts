@@ -191,3 +191,13 @@ export const oneLine = (text: string): string =>
   text
     .replace(/\s*[\r\n\u2028\u2029]+\s*/g, " ")
     .replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+
+/** `namespace/name`, as kubectl shows it; the name alone for what is the whole fleet's. */
+export const scopedKey = (namespace: string | null, name: string): string =>
+  namespace === null ? name : `${namespace}/${name}`;
+
+/** The namespace of a {@link scopedKey}, and the name in it; null is the whole fleet. */
+export function partsOfKey(key: string): readonly [namespace: string | null, name: string] {
+  const slash = key.indexOf("/");
+  return slash < 0 ? [null, key] : [key.slice(0, slash), key.slice(slash + 1)];
+}

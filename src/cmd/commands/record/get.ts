@@ -1,7 +1,7 @@
 import type { Intent } from "../../../core/model/intent.ts";
 import { type Json, memberAt, textOf } from "../../../core/model/json.ts";
 import type { Ledger } from "../../../core/model/ledger.ts";
-import { type Commit, oneLine } from "../../../core/model/value.ts";
+import { type Commit, oneLine, scopedKey } from "../../../core/model/value.ts";
 import { requestsIn } from "../../../core/plan/approval/approval-request.ts";
 import { requestKey } from "../../../core/report/approval-files.ts";
 import { actionLines, type Viewer } from "../../../core/report/approval-options.ts";
@@ -166,8 +166,7 @@ function requestDetails(ledger: Ledger, name: string, reader: Viewer): readonly 
 /** `name`, or `namespace/name`. */
 function keyOf(object: Json): string {
   const name = textOf(memberAt(object, "metadata", "name")) ?? "";
-  const namespace = textOf(memberAt(object, "metadata", "namespace"));
-  return namespace === null ? name : `${namespace}/${name}`;
+  return scopedKey(textOf(memberAt(object, "metadata", "namespace")), name);
 }
 
 /** `clusterresourceplacement.placement.kubernetes-fleet.io/web-shop`. */

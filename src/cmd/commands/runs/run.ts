@@ -2,7 +2,7 @@ import { isDnsLabel, isDnsSubdomain } from "../../../core/intent/kinds/metadata.
 import type { Ledger } from "../../../core/model/ledger.ts";
 import { placementKey } from "../../../core/model/placement.ts";
 import { type RunRecord, runKey, type UpdateRunSpec } from "../../../core/model/update-run.ts";
-import { oneLine, type PlacementKey } from "../../../core/model/value.ts";
+import { oneLine, type PlacementKey, partsOfKey } from "../../../core/model/value.ts";
 import { chooseRollback, indexObjection, type Objection } from "../../../core/report/rollback-choice.ts";
 import { editedText } from "../../edits/edited-text.ts";
 import { valueIn } from "../../edits/found-document.ts";
@@ -11,7 +11,7 @@ import { type CommitOptions, commitFiles, usageError } from "../../hub/commit-fi
 import { readRecordedLedger } from "../../hub/record.ts";
 import { loadWorkTree } from "../../hub/work-tree.ts";
 import { type ExitCode, exitCodes } from "../../terminal/exit-code.ts";
-import { keyNamed, partsOfKey } from "../../terminal/namespaces.ts";
+import { keyNamed } from "../../terminal/namespaces.ts";
 import { unknownText } from "../../terminal/outcome.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
